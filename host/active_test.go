@@ -254,7 +254,7 @@ func TestDeactivatedPeopleGetNoResetMail(t *testing.T) {
 	set("NULL", "FALSE")
 	s.browser(t).post("/auth/reset-password", resetBody(token, newPassword)).want(t, 422, "reset_failed")
 	s.clock.Advance(10 * time.Minute)
-	if err := db.Outbox().Queue(t.Context(), outbox.Item{UserID: s.user.ID, Purpose: "password_reset", Locale: "en"}); err != nil {
+	if err := s.db.Outbox().Queue(t.Context(), outbox.Item{UserID: s.user.ID, Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 	s.browser(t).post("/auth/forgot-password", map[string]any{"email": adaEmail}).want(t, 200, "reset_link_sent")
@@ -332,16 +332,15 @@ func TestOperatorsMeetDeactivatedPeople(t *testing.T) {
 // The user's row is looked at with each session that is loaded only where a condition is
 // set.
 func TestActiveIsAskedOfColumns(t *testing.T) {
-	db := sqliteStore(t)
 	var asked []map[string]any
-	s := newSite(t, db, func(o *host.Options) {
+	s := newSite(t, sqliteStore(t), func(o *host.Options) {
 		o.Auth.Active = func(columns map[string]any, now time.Time) bool {
 			asked = append(asked, columns)
 			return now.Year() == 2026
 		}
 	})
 	asked = nil
-	user, err := db.Users().FindByID(t.Context(), s.user.ID)
+	user, err := s.db.Users().FindByID(t.Context(), s.user.ID)
 	if err != nil || !user.MaySignIn() || len(asked) != 1 {
 		t.Fatalf("%v, %v, asked %d times", user, err, len(asked))
 	}
@@ -355,7 +354,7 @@ func TestActiveIsAskedOfColumns(t *testing.T) {
 			t.Errorf("it sees %s", column)
 		}
 	}
-	if all, err := db.Users().FindAll(t.Context(), []string{s.user.ID, "999", "no number"}); err != nil || len(all) != 1 || all[0].ID != s.user.ID || !all[0].MaySignIn() {
+	if all, err := s.db.Users().FindAll(t.Context(), []string{s.user.ID, "999", "no number"}); err != nil || len(all) != 1 || all[0].ID != s.user.ID || !all[0].MaySignIn() {
 		t.Errorf("%v, %v", all, err)
 	}
 }

@@ -212,12 +212,12 @@ func TestPublishedKeys(t *testing.T) {
 // Two hosts on one database know each other's assertions, from the first start on,
 // also while they change the key.
 func TestHostsShareAssertionKeys(t *testing.T) {
-	open := sqliteFile(t)
+	db := sqliteStore(t)
 	app := mirror(t)
 	with := func(o *host.Options) {
 		o.Routes = append(o.Routes, host.Route{Name: "app", Path: "/app", Proxy: app, Assertion: true})
 	}
-	first, second := newSite(t, open(), with), newSite(t, open(), with)
+	first, second := newSite(t, db, with), newSite(t, db, with)
 	token := told(t, first.signedIn(t).get("/app")).Get("X-Vestibule-Assertion")
 	second.URL = first.URL // the issuer, which behind a balancer is one
 	base := second.Listener.Addr().String()

@@ -100,15 +100,15 @@ func TestEffectsOfListeners(t *testing.T) {
 			o.Plugins, o.Mail.Templates = []host.Plugin{plugin}, templates(t, "changed")
 		})
 		for _, way := range []string{"sets-another", "sets-session", "mails", "sets-badly", "sets"} {
-			u, err := db.AddUser(t.Context(), way+"@example.com", way, weakHash())
+			u, err := s.db.AddUser(t.Context(), way+"@example.com", way, weakHash())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := db.Outbox().Announce(t.Context(), "password_reset", u.ID, []string{"fault"}); err != nil {
+			if err := s.db.Outbox().Announce(t.Context(), "password_reset", u.ID, []string{"fault"}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := db.Outbox().Announce(t.Context(), "password_reset", "4711", []string{"fault"}); err != nil { // of nobody
+		if err := s.db.Outbox().Announce(t.Context(), "password_reset", "4711", []string{"fault"}); err != nil { // of nobody
 			t.Fatal(err)
 		}
 		given := map[string]string{}
@@ -335,7 +335,7 @@ func TestSealedTextsOpenForTheirUserAlone(t *testing.T) {
 	s := verifying(t, db, plugintest.Build(t, "../examples/verify-email"), func(o *host.Options) {
 		o.Mail.Transport, o.Mail.SMTP = "smtp", host.SMTPOptions{Host: "127.0.0.1", Port: 1, TLS: "none"}
 	})
-	eve, err := db.AddUser(t.Context(), "eve@example.com", "Eve", weakHash())
+	eve, err := s.db.AddUser(t.Context(), "eve@example.com", "Eve", weakHash())
 	if err != nil {
 		t.Fatal(err)
 	}

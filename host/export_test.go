@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -21,6 +22,9 @@ func (h *Host) OfferStep(titles map[string]string) {
 		return title, ok
 	}
 }
+
+// Store returns the store with the settings of the host.
+func (h *Host) Store() *store.DB { return h.o.Store }
 
 // SignIn returns the sign-in, which mints the tokens of mailed links.
 func (h *Host) SignIn() *auth.Pipeline { return h.pipeline }

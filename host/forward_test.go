@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -288,21 +289,30 @@ func (f *front) browser(t *testing.T) *browser {
 	}}
 }
 
-// raw sends a request as it stands, and returns the answer's status.
+// raw sends a GET request and returns the status of the answer.
 func (f *front) raw(t *testing.T, target string, header ...string) int {
+	t.Helper()
+	return f.send(t, "GET "+target, "", header...)
+}
+
+// send sends a request and returns the status of the answer. A proxy may answer and
+// close the connection before it has read the body: HTTP clients of Go then return the error
+// of writing, send reads the answer.
+func (f *front) send(t *testing.T, line, body string, header ...string) int {
 	t.Helper()
 	conn, err := tls.Dial("tcp", f.listen, &tls.Config{RootCAs: f.cert.pool, ServerName: "app.example.com", NextProtos: []string{"http/1.1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	request := "GET " + target + " HTTP/1.1\r\nHost: app.example.com\r\nConnection: close\r\n"
+	request := line + " HTTP/1.1\r\nHost: app.example.com\r\nConnection: close\r\n"
+	if body != "" {
+		request += "Content-Length: " + strconv.Itoa(len(body)) + "\r\n"
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		request += header[i] + ": " + header[i+1] + "\r\n"
 	}
-	if _, err := io.WriteString(conn, request+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	_, _ = io.WriteString(conn, request+"\r\n"+body)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0 // the connection is closed on some of what is no request

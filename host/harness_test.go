@@ -143,7 +143,7 @@ func testApp() fstest.MapFS {
 // adjust its options.
 func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 	t.Helper()
-	s := &testSite{db: db, clock: newClock(), log: &logs{}, mails: t.TempDir()}
+	s := &testSite{clock: newClock(), log: &logs{}, mails: t.TempDir()}
 	o := host.Options{
 		Store: db, Now: s.clock.Now,
 		Auth:   host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep}}, // so that Ada's stays cheap
@@ -166,7 +166,6 @@ func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Before the workers begin to use the store, which it sets the clock of as well.
 	if s.admin, err = host.NewAdmin(o); err != nil {
 		t.Fatal(err)
 	}
@@ -180,11 +179,11 @@ func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 			t.Error(err)
 		}
 	})
-	s.host, s.Server = h, httptest.NewServer(handler)
+	s.host, s.db, s.Server = h, h.Store(), httptest.NewServer(handler)
 	t.Cleanup(s.Close)
 	s.user, err = s.admin.FindUser(t.Context(), adaEmail)
 	if err != nil {
-		s.user, err = db.AddUser(t.Context(), adaEmail, "Ada", weakHash())
+		s.user, err = s.db.AddUser(t.Context(), adaEmail, "Ada", weakHash())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -210,6 +209,9 @@ func (s *testSite) browser(t *testing.T) *browser {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// with returns the browser for a subtest, whose t it fails.
+func (b *browser) with(t *testing.T) *browser { return &browser{b.Client, t, b.base} }
 
 // An answer with its body read.
 type answer struct {
@@ -325,13 +327,10 @@ func (a answer) next(t *testing.T) envelope {
 
 // sqliteStore opens a new SQLite database, for stories in which the engine does
 // not matter.
-func sqliteStore(t *testing.T) *store.DB { return sqliteFile(t)() }
-
-// sqliteFile makes a new SQLite database and returns what opens it, for each host by itself: a host sets the clock and the
-// rules of its store.
-func sqliteFile(t *testing.T) func() *store.DB {
+func sqliteStore(t *testing.T) *store.DB {
+	t.Helper()
 	dsn := filepath.Join(t.TempDir(), "host.db")
-	return opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })
+	return opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
 }
 
 // sorted returns a copy of list in order.

@@ -235,9 +235,7 @@ func TestFormWaitsForThoseUnderWay(t *testing.T) {
 // leaves nothing behind.
 func TestTurnThatDoesNotCome(t *testing.T) {
 	g := &gate{}
-	db := sqliteStore(t)
-	db.Wait = time.Second
-	s := withGate(t, db, g, func(o *host.Options) { o.Auth.Attempts = 1 })
+	s := withGate(t, sqliteStore(t), g, func(o *host.Options) { o.Auth.Attempts, o.Limits.Wait = 1, time.Second })
 	b := s.signedIn(t)
 	in, goOn := make(chan struct{}, 1), make(chan struct{})
 	g.mu.Lock()

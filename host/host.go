@@ -73,10 +73,7 @@ func New(o Options) (*Host, error) {
 	}
 	o = o.withDefaults()
 	o.Plugins = withPublicURL(o.Plugins, o.Server.PublicURL)
-	o.Store.Now, o.Store.Active = o.Now, o.Auth.Active
-	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
-		o.Store.Wait = o.Limits.Wait
-	}
+	o.Store = o.Store.With(store.Settings{Now: o.Now, Wait: o.Limits.Wait, Active: o.Auth.Active})
 	h := &Host{o: o, stop: newStop(), metrics: newMetrics(o), policy: web.NewPolicy(headerNames(o.Routes))}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
@@ -119,7 +116,7 @@ func (h *Host) openSignIn() error {
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
 	options := auth.Options{
 		Rules: o.Auth.Rules,
-		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Invitations: db.Invitations(), Devices: db.Devices(),
+		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: o.Limits.Wait, Resets: db.ResetTokens(), Invitations: db.Invitations(), Devices: db.Devices(),
 		Linked: db.Identities(),
 		Tokens: db.Tokens(), Passkeys: db.Passkeys(), AppName: o.UI.AppName, Record: db.Audit,
 		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
@@ -134,7 +131,8 @@ func (h *Host) openSignIn() error {
 		return err
 	}
 	h.pipeline = auth.New(options)
-	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}, h.refreshKeys, o.Now, o.Logger}
+	keep := store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}
+	h.sweeper = sweeper{db, keep, o.forget(), h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic, sealer{db}}, h.metrics))
 	return err

@@ -62,6 +62,16 @@ func TestTwoHosts(t *testing.T) {
 	})
 }
 
+// Each of two hosts over one store keeps its own rules.
+func TestTwoHostsOverOneStore(t *testing.T) {
+	db := sqliteStore(t)
+	closed := newSite(t, db, func(o *host.Options) {
+		o.Auth.Active = func(map[string]any, time.Time) bool { return false }
+	})
+	newSite(t, db, nil).browser(t).login(adaEmail, adaPassword, false).want(t, 200, "")
+	closed.browser(t).login(adaEmail, adaPassword, false).want(t, 422, "")
+}
+
 // A device token of a deleted user opens no session, and the session of a
 // person whom the application deleted does not last.
 func TestDeletedPerson(t *testing.T) {

@@ -111,10 +111,10 @@ func TestPendingIdentityShowsNoClaimedAddress(t *testing.T) {
 // A link that is pending ends with the rule that has allowed it.
 func TestPendingIdentityNeedsTheRule(t *testing.T) {
 	f := newProvider()
-	open := sqliteFile(t)
-	b := newSite(t, open(), withIdentity(f, "confirm", false)).browser(t)
+	db := sqliteStore(t)
+	b := newSite(t, db, withIdentity(f, "confirm", false)).browser(t)
 	b.by("company", "bob").leadsTo(t, "/login")
-	now := newSite(t, open(), withIdentity(f, "never", false))
+	now := newSite(t, db, withIdentity(f, "never", false))
 	b.base = now.URL
 	if shown := b.get("/auth/bootstrap").json(t)["pending"]; shown != nil {
 		t.Errorf("shown %v", shown)
@@ -126,10 +126,10 @@ func TestPendingIdentityNeedsTheRule(t *testing.T) {
 	g := &gate{}
 	g.answers(pluginsdk.Redirect("/app/factor").Hold(), nil)
 	held := func(o *host.Options) { o.Dispenser = g }
-	b = newSite(t, open(), withIdentity(f, "confirm", false, held)).browser(t)
+	b = newSite(t, db, withIdentity(f, "confirm", false, held)).browser(t)
 	b.by("company", "bob").leadsTo(t, "/login")
 	b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
-	now = newSite(t, open(), withIdentity(f, "never", false, held))
+	now = newSite(t, db, withIdentity(f, "never", false, held))
 	b.base = now.URL
 	g.answers(pluginsdk.Done(), nil)
 	b.post("/auth/intents/redirect", map[string]any{"code": "2"}).want(t, 200, "")

@@ -63,7 +63,7 @@ func layout() map[string][]string {
 		"odata": {
 			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "internal/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax", "odata/write",
 		},
-		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header"}, "odata/csdl": {"odata/edm"},
+		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header", "odata/scalar"}, "odata/csdl": {"odata/edm"},
 		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"},
 		"odata/payload":          {"odata/edm", "internal/header", "odata/plan", "odata/scalar", "odata/write"},
 		"odata/plan":             {"odata/edm"},

@@ -162,9 +162,9 @@ func TestChangePasswordForgetsBrowsers(t *testing.T) {
 
 // Without password sign-in a password neither confirms nor is set.
 func TestAccountWithoutPasswordSignIn(t *testing.T) {
-	open := sqliteFile(t)
-	b := newSite(t, open(), nil).signedIn(t)
-	s := newSite(t, open(), func(o *host.Options) { o.Auth.PasswordOff = true })
+	db := sqliteStore(t)
+	b := newSite(t, db, nil).signedIn(t)
+	s := newSite(t, db, func(o *host.Options) { o.Auth.PasswordOff = true })
 	off := s.browser(t)
 	off.setCookie(sessionName, b.cookie(sessionName))
 	if got := off.account(t)["password"]; got != false {

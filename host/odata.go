@@ -61,6 +61,17 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	return out
 }
 
+// forget returns what makes the source of the query endpoint forget requests; nil where it remembers none.
+func (o Options) forget() func(context.Context, time.Time) (int, error) {
+	if o.OData == nil {
+		return nil
+	}
+	if r, ok := o.OData.Source.(odata.Repeating); ok && r.Repeats() {
+		return r.Forget
+	}
+	return nil
+}
+
 // auditRow leaves an audit line of a row that was changed.
 type auditRow func(ctx context.Context, kind, set, key string)
 
@@ -139,7 +150,7 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return guest, err
 	}
 	settled := who.Settled || who.Session.OpensOData()
-	out := odata.Caller{SignedIn: true, Settled: settled, Client: request.CountsAs(who.UserID)}
+	out := odata.Caller{SignedIn: true, Settled: settled, ID: who.UserID, Client: request.CountsAs(who.UserID)}
 	if !reads && c.writes {
 		if out.ReadOnly = c.gate.CrossOrigin(r); out.ReadOnly == "" && who.ReadsOnly() {
 			out.ReadOnly = "token_reads_only"

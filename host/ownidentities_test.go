@@ -187,10 +187,10 @@ func TestLastIdentityAtTwoHosts(t *testing.T) {
 // Where nobody signs in with a password, an identity is a way to sign in, and one that is no longer configured is none.
 func TestIdentitiesWithoutPasswords(t *testing.T) {
 	f := newProvider()
-	open := sqliteFile(t)
-	s := newSite(t, open(), withIdentity(f, "never", false))
+	db := sqliteStore(t)
+	s := newSite(t, db, withIdentity(f, "never", false))
 	linkedAda(t, s)
-	off := newSite(t, open(), withIdentity(f, "never", false, func(o *host.Options) { o.Auth.PasswordOff, o.Auth.PasskeysOff = true, true }))
+	off := newSite(t, db, withIdentity(f, "never", false, func(o *host.Options) { o.Auth.PasswordOff, o.Auth.PasskeysOff = true, true }))
 	b := off.browser(t)
 	b.by("company", "ada").leadsTo(t, "/dashboard")
 	boot := off.browser(t).get("/auth/bootstrap").json(t)
@@ -199,7 +199,7 @@ func TestIdentitiesWithoutPasswords(t *testing.T) {
 		t.Errorf("bootstrap %v", boot)
 	}
 	b.delete("/auth/account/identities/company").want(t, 409, "last_way_to_sign_in")
-	without := newSite(t, open(), nil)
+	without := newSite(t, db, nil)
 	without.browser(t).get("/auth/identity/company").want(t, 404, "not_found")
 	if boot := without.browser(t).get("/auth/bootstrap").json(t); len(boot["identities"].([]any)) != 0 || boot["pending"] != nil {
 		t.Errorf("bootstrap %v", boot)

@@ -268,7 +268,7 @@ func (s *scene) signOut(ctx context.Context, on int) result {
 
 // delete is what the application does with its own table.
 func (s *scene) delete(ctx context.Context, on int) result {
-	_, err := s.hosts[on].db.Writer().ExecContext(ctx, s.bind(`DELETE FROM users WHERE email = ?`), s.email)
+	_, err := s.hosts[on].host.Store().Writer().ExecContext(ctx, s.bind(`DELETE FROM users WHERE email = ?`), s.email)
 	return resultOf(err)
 }
 
@@ -319,7 +319,7 @@ func (s *scene) tell(ctx context.Context, on int) result {
 	}
 	marked := false
 	err := s.hosts[on].host.ApplyTold(ctx, s.user, effects, func(ctx context.Context) (wanted bool, err error) {
-		marked, err = s.hosts[on].db.Outbox().Take(ctx, outbox.Item{ID: s.event})
+		marked, err = s.hosts[on].host.Store().Outbox().Take(ctx, outbox.Item{ID: s.event})
 		return marked, err
 	})
 	if err == nil && !marked {
@@ -330,6 +330,6 @@ func (s *scene) tell(ctx context.Context, on int) result {
 
 // rename changes the name of the person in the table of the application.
 func (s *scene) rename(ctx context.Context, on int) result {
-	_, err := s.hosts[on].db.Writer().ExecContext(ctx, s.bind(`UPDATE users SET name = ? WHERE email = ?`), "Eve", s.email)
+	_, err := s.hosts[on].host.Store().Writer().ExecContext(ctx, s.bind(`UPDATE users SET name = ? WHERE email = ?`), "Eve", s.email)
 	return resultOf(err)
 }

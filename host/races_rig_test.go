@@ -79,7 +79,6 @@ type raceRig struct {
 		host    *host.Host
 		handler http.Handler
 		admin   *host.Admin
-		db      *store.DB
 	}
 	// What a session and a device keep while the intent org_setup is open.
 	data, intent []byte
@@ -96,16 +95,14 @@ type raceRig struct {
 func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 	t.Helper()
 	r := &raceRig{T: t, engine: engine, clock: newClock()}
-	r.ground = r.open()
-	r.ground.Now = r.clock.Now
+	r.ground = r.open().With(store.Settings{Now: r.clock.Now})
 	r.must(errOf(r.ground.Migrate(t.Context())))
 	for _, column := range []string{"effect", "told"} {
 		r.must(errOf(r.ground.Writer().Exec(`ALTER TABLE users ADD ` + column + ` VARCHAR(40)`)))
 	}
 	for i := range r.hosts {
-		db := stepped(t, r.open())
 		o := host.Options{
-			Store: db, Now: r.clock.Now, OrgSetup: effects{}, Identities: []host.Identity{{Name: "company", Provider: racingProvider{}}, {Name: "other", Provider: racingProvider{}}, {Name: "third", Provider: racingProvider{}}},
+			Store: stepped(t, r.open()), Now: r.clock.Now, OrgSetup: effects{}, Identities: []host.Identity{{Name: "company", Provider: racingProvider{}}, {Name: "other", Provider: racingProvider{}}, {Name: "third", Provider: racingProvider{}}},
 			Auth:  host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep, OwnTokens: true, Recent: 10_000 * time.Hour}}, // hashing takes most of the time, and each pair makes the clock go on
 			OData: nothing(t),
 			Routes: []host.Route{
@@ -121,7 +118,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 		r.must(err)
 		admin, err := host.NewAdmin(o)
 		r.must(err)
-		r.hosts[i].host, r.hosts[i].handler, r.hosts[i].admin, r.hosts[i].db = h, handler, admin, db
+		r.hosts[i].host, r.hosts[i].handler, r.hosts[i].admin = h, handler, admin
 	}
 	r.learn()
 	return r

@@ -103,9 +103,9 @@ func (w *storeWatch) look(ctx context.Context) error {
 	switch {
 	case err == nil:
 		w.good = now
-	case away && now.Sub(w.good) < w.Store.Wait:
+	case away && now.Sub(w.good) < w.Store.Settings().Wait:
 		if !w.away {
-			w.Log.Warn("the database is away; requests wait for it", "limit_seconds", w.Store.Wait.Seconds(), "cause", err)
+			w.Log.Warn("the database is away; requests wait for it", "limit_seconds", w.Store.Settings().Wait.Seconds(), "cause", err)
 		}
 		err = nil
 	}

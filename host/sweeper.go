@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,6 +13,8 @@ import (
 type sweeper struct {
 	db   *store.DB
 	keep store.Retention
+	// forget removes the requests to the query endpoint that are remembered too long, and returns how many; nil where there are none.
+	forget func(context.Context, time.Time) (int, error)
 	// refresh reads again what hosts share and each keeps a copy of.
 	refresh func(context.Context) error
 	now     func() time.Time
@@ -29,7 +32,7 @@ const (
 // until ctx ends: whoever tries many logins must not fill the database.
 func (s sweeper) run(ctx context.Context) {
 	for {
-		n, err := s.db.Sweep(ctx, s.now(), s.keep)
+		n, err := s.sweep(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("expired rows not removed; the next try is in 5 minutes", "error", err)
 		}
@@ -45,4 +48,13 @@ func (s sweeper) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (s sweeper) sweep(ctx context.Context) (int, error) {
+	n, err := s.db.Sweep(ctx, s.now(), s.keep)
+	if s.forget == nil {
+		return n, err
+	}
+	requests, err2 := s.forget(ctx, s.now())
+	return n + requests, errors.Join(err, err2)
 }

@@ -31,10 +31,10 @@ func TestMalformedBatches(t *testing.T) {
 		status           int
 		words            string
 	}{
-		{"list", "application/json", `[]`, 400, "expected an object with requests"},
-		{"text for the list", "application/json", `{"requests":"x"}`, 400, "requests cannot be a JSON string"},
+		{"list", "application/json", `[]`, 400, "the body is not an object"},
+		{"text for the list", "application/json", `{"requests":"x"}`, 400, "requests is not an array"},
 		{"cut off", "application/json", `{"requests":[`, 400, "ends too early"},
-		{"no JSON", "application/json", `{x}`, 400, "not JSON at byte 2"},
+		{"no JSON", "application/json", `{x}`, 400, "not JSON at byte 1"},
 		{"empty multipart", "multipart/mixed;boundary=b", ``, 400, "ends before its closing boundary"},
 		{"groups apart", "application/json", `{"requests":[{"id":"1","method":"GET","url":"Numbers","atomicityGroup":"g"},{"id":"2","method":"GET","url":"Numbers"},{"id":"3","method":"GET","url":"Numbers","atomicityGroup":"g"}]}`, 400, "not adjacent"},
 		{"line end in an id", "application/json", `{"requests":[{"id":"1\r\nX: y","method":"GET","url":"Numbers"}]}`, 400, "control character"},

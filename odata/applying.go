@@ -19,6 +19,9 @@ const maxChanges = 1000
 // change makes the changes of the request in a transaction, which begins with the first of a group, and returns the answer.
 func (r *writer) change(c *changes) (*result, error) {
 	seq, err := r.bind(c)
+	if errors.Is(err, errAnswered) {
+		return c.answered(), nil
+	}
 	if err != nil {
 		return nil, r.behindAbsence(c, err)
 	}
@@ -27,6 +30,9 @@ func (r *writer) change(c *changes) (*result, error) {
 	}
 	if err := c.begin(r.q); err != nil {
 		return nil, err
+	}
+	if done := c.answered(); done != nil {
+		return done, nil
 	}
 	if err := r.named(c, seq); err != nil {
 		return nil, err
@@ -48,8 +54,14 @@ func (r *writer) change(c *changes) (*result, error) {
 	if a.done == nil {
 		a.done = r.answerOf()
 	}
+	if c.once != nil {
+		c.once.answers = append(c.once.answers, a.done)
+	}
 	return a.done, nil
 }
+
+// errAnswered ends the binding of a request that had its effect before.
+var errAnswered = errors.New("the request was answered before")
 
 func tooManyChanges() *fault {
 	return &fault{

@@ -41,6 +41,10 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	if s.read.writes != nil && q.header["If-Match"] != nil {
 		return badRequest("malformed", "If-Match belongs to the requests in a batch, not to the batch")
 	}
+	if s.read.writes != nil && repeatable(q.header) {
+		w.Header().Set(headerResult, "rejected")
+		return rejected(http.StatusBadRequest, "the Repeatability headers belong to the requests in a batch, not to the batch")
+	}
 	b, err := batch.Read(q.header.Get("Content-Type"), q.body, s.opts.Batch)
 	if err != nil {
 		return batchFault(err)
@@ -315,6 +319,9 @@ func (h *held) replay(w *batch.Part) {
 func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer, went *outcomes, oneAnswer bool) (ok bool) {
 	conditional := went.failed[list[0].Group]
 	c := &changes{stage: s.read.writes}
+	if c.stage != nil {
+		c.once, c.refused = c.stage.groupOnce(q, list)
+	}
 	var all []*held
 	_ = c.repeat(func() (err error) {
 		went.forget(list)

@@ -26,6 +26,9 @@ type changes struct {
 	undone bool
 	// tries counts the transactions, the one that is open included.
 	tries int
+	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.
+	once    *once
+	refused error
 }
 
 // begun reports whether there is a transaction, in which the requests of the group read, too.
@@ -50,7 +53,7 @@ func (c *changes) begin(q *request) error {
 		return err
 	}
 	c.tx, c.ctx, c.clock, c.leave, c.caller, c.request = tx, ctx, clock, leave, q.caller, q.ctx
-	return nil
+	return c.claim()
 }
 
 // read opens the rows of a plan in the transaction.
@@ -70,7 +73,8 @@ func (c *changes) fault(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	if r, ok := errors.AsType[*write.Refusal](err); ok && r.Kind == write.Conflict && c.tries < maxTries && c.ctx.Err() == nil {
+	r, ok := errors.AsType[*write.Refusal](err)
+	if again := ok && (r.Kind == write.Conflict || r.Kind == write.OutcomeUnknown && c.once != nil); again && c.tries < maxTries && c.ctx.Err() == nil {
 		c.undone = true
 		return errAgain
 	}
@@ -81,6 +85,15 @@ func (c *changes) fault(err error) error {
 func (c *changes) commit() error {
 	if c.tx == nil {
 		return nil
+	}
+	if c.once != nil {
+		if c.once.known { // nothing was written
+			c.close()
+			return nil
+		}
+		if err := c.keep(); err != nil {
+			return err
+		}
 	}
 	if err := c.tx.Commit(); err != nil {
 		return c.fault(err)

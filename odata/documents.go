@@ -44,13 +44,13 @@ type localized struct {
 
 // newDocuments renders the documents in each language of the model. The entity tag changes with the limits, the kind of the
 // next links, and every language.
-func newDocuments(m *edm.Model, opts *Options, transformations []string) documents {
+func newDocuments(m *edm.Model, opts *Options, transformations []string, repeats bool) documents {
 	d := documents{model: m, languages: newLanguages(m), localized: map[string]*localized{}}
 	all := [][]byte{fmt.Appendf(nil, "%+v %t", opts.Limits, opts.KeyLinks)}
 	for _, lang := range d.languages.tags {
 		d.localized[lang] = localize(m, opts.Root, csdl.Options{
 			ExpandDepth: announcedDepth(opts.Limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
-			Security: opts.Security, KeyLinks: opts.KeyLinks,
+			Security: opts.Security, KeyLinks: opts.KeyLinks, Repeats: repeats,
 		})
 		all = append(all, d.localized[lang].metadata["4.0"+typeXML])
 	}

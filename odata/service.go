@@ -33,7 +33,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		guard: model.Guard, opts: &s.opts, report: report,
 		plans: planning{aggregates: transformations(source) != nil, binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
-			source: source, documents: newDocuments(model, &s.opts, transformations(source)), opts: &s.opts, cache: kept, spools: shared,
+			source: source, documents: newDocuments(model, &s.opts, transformations(source), repeats(source)), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
 	s.read.writes = newWriting(model, source, s.read)

@@ -3,6 +3,7 @@ package odata
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -51,6 +52,21 @@ type Writable interface {
 	// Begin starts a transaction that writes, and waits for locks as a read does. ctx ends it early. The error is a *plan.Error
 	// where a client may know it.
 	Begin(ctx context.Context) (write.Transaction, error)
+}
+
+// Repeating is the interface of a Writable that remembers requests, so that a client that sends one again until it is answered has
+// it done once.
+type Repeating interface {
+	// Repeats reports whether the source has a place to remember requests in. It does not change.
+	Repeats() bool
+	// Forget forgets requests that have ended, a limited number at a time, and returns how many. Any number of hosts may do so.
+	Forget(ctx context.Context, now time.Time) (int, error)
+}
+
+// repeats reports whether requests to a source can be repeated.
+func repeats(s Source) bool {
+	r, ok := s.(Repeating)
+	return ok && r.Repeats()
 }
 
 // Written names a row that was changed, for an audit line.

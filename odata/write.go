@@ -24,6 +24,8 @@ type writing struct {
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
+	// repeats reports that the source remembers requests.
+	repeats bool
 }
 
 // newWriting returns the stage for a source that writes and a model that has sets to be written; else nil.
@@ -33,7 +35,7 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 		return nil
 	}
 	return &writing{
-		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
+		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers, repeats: repeats(source),
 	}
 }
 
@@ -72,12 +74,23 @@ type writer struct {
 }
 
 // answer answers a request that writes, in the transaction of its group or in one of its own.
-func (s *writing) answer(w http.ResponseWriter, q *request) error {
+func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
+	if repeatable(q.header) {
+		defer func() {
+			if err != nil {
+				setRepeatability(w.Header(), err)
+			}
+		}()
+		setRepeatability(w.Header(), nil)
+	}
 	r, err := s.read(q)
 	if err != nil {
 		return err
 	}
 	if q.changes != nil {
+		if err := q.changes.refused; err != nil {
+			return err
+		}
 		done, err := r.change(q.changes)
 		if err != nil {
 			return err
@@ -86,6 +99,9 @@ func (s *writing) answer(w http.ResponseWriter, q *request) error {
 		return nil
 	}
 	own := &changes{stage: s}
+	if own.once, err = s.onceOf(q.caller, q.header, hashOf([]byte(q.method), []byte(q.target), r.body)); err != nil {
+		return err
+	}
 	var done *result
 	err = own.repeat(func() error {
 		var err error

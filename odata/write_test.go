@@ -26,6 +26,9 @@ type flaky struct {
 	// begin, apply and commit are asked before the source is, with the number of the transaction, from 1; nil asks nobody.
 	begin, apply, commit func(n int) error
 
+	// behind makes the next commit one that is done, and that nobody knows of.
+	behind bool
+
 	begun, open atomic.Int64
 }
 
@@ -63,7 +66,12 @@ func (t *flakyTransaction) Commit() error {
 			return err
 		}
 	}
-	return t.Transaction.Commit()
+	err := t.Transaction.Commit()
+	if t.of.behind {
+		t.of.behind = false
+		err = &write.Refusal{Kind: write.OutcomeUnknown}
+	}
+	return err
 }
 
 func (t *flakyTransaction) Close() error {
@@ -110,6 +118,60 @@ func notes(t *testing.T, f *flaky, change func(*odata.Options)) *odata.Service {
 		}
 	})
 	return s
+}
+
+type secretNote struct {
+	ID   int    `odata:"id,auto"`
+	Text string `odata:"text,hide"`
+	Blob []byte `odata:"blob"`
+}
+
+// narrow is a source with a property whose column takes nothing.
+type narrow struct {
+	*memory.Source
+	property string
+}
+
+func (n narrow) Fits(_ *edm.EntitySet, values []write.Assignment) error {
+	for _, v := range values {
+		if v.Path[0].Name == n.property {
+			return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{v.Path}}
+		}
+	}
+	return nil
+}
+
+// A value of the service that the column would alter is no fault of the client, and its answer does not name the property.
+func TestValuesOfTheServiceThatTheColumnWouldAlter(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{
+		Name: "Notes", Rows: []secretNote{{ID: 1, Text: "one"}},
+		Write: &memory.Write{Create: true, Update: true, Touch: map[string]string{"text": "given"}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for property, want := range map[string]string{"text": "403 row_not_allowed", "blob": "400 bad_request"} {
+		s, err := odata.New(source.Model(), narrow{source, property}, odata.Options{
+			Root: "/odata/",
+			Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+				return odata.Caller{SignedIn: true, Settled: true, Client: "c"}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for method, target := range map[string]string{"POST": "Notes", "PATCH": "Notes(1)"} {
+			w := request(s, method, target, `{"blob":"AA"}`, "If-Match", "*")
+			status, code, _ := strings.Cut(want, " ")
+			if fmt.Sprint(w.Code) != status || !strings.Contains(w.Body.String(), `"`+code+`"`) || strings.Contains(w.Body.String(), `"text"`) {
+				t.Errorf("%s of %s: %d %s; want %s", method, property, w.Code, w.Body, want)
+			}
+		}
+		if w := request(s, "PATCH", "Notes(9)", `{"blob":"AA"}`, "If-Match", "*"); property == "text" && w.Code != http.StatusPreconditionFailed {
+			t.Errorf("PATCH of a row that is not there: %d %s", w.Code, w.Body)
+		}
+	}
 }
 
 func request(h http.Handler, method, target, body string, header ...string) *httptest.ResponseRecorder {

@@ -11,32 +11,32 @@ import (
 
 // result is the answer to a request that writes. It waits for the end of its transaction.
 type result struct {
-	status int
-	header http.Header
-	body   []byte
+	Status int         `json:"status"`
+	Header http.Header `json:"header"`
+	Body   []byte      `json:"body,omitempty"`
 }
 
 // send sends the answer.
 func (d *result) send(w http.ResponseWriter, q *request) {
 	h := w.Header()
-	for name, values := range d.header {
+	for name, values := range d.Header {
 		h[name] = values
 	}
-	if !q.inBatch && d.status != http.StatusNoContent {
-		h.Set("Content-Length", strconv.Itoa(len(d.body)))
+	if !q.inBatch && d.Status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(d.Body)))
 	}
-	w.WriteHeader(d.status)
-	if len(d.body) > 0 {
-		_, _ = w.Write(d.body) // a client that is gone needs no answer
+	w.WriteHeader(d.Status)
+	if len(d.Body) > 0 {
+		_, _ = w.Write(d.Body) // a client that is gone needs no answer
 	}
 }
 
 // Send implements payload.Sink.
 func (d *result) Send(block []byte, _ bool) error {
-	if len(d.body)+len(block) > maxResult {
+	if len(d.Body)+len(block) > maxResult {
 		return tooMuchWritten()
 	}
-	d.body = append(d.body, block...)
+	d.Body = append(d.Body, block...)
 	return nil
 }
 
@@ -52,9 +52,9 @@ func tooMuchWritten() *fault {
 
 // answerOf begins an answer without a body.
 func (r *writer) answerOf() *result {
-	d := &result{status: http.StatusNoContent, header: http.Header{}}
-	setSuccess(d.header, r.q, "", true)
-	d.header.Del("Content-Type")
+	d := &result{Status: http.StatusNoContent, Header: http.Header{}}
+	setSuccess(d.Header, r.q, "", true)
+	d.Header.Del("Content-Type")
 	return d
 }
 
@@ -62,31 +62,31 @@ func (r *writer) answerOf() *result {
 func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.Plan, rows plan.Rows, key []plan.Value) (*result, error) {
 	d, row := r.answerOf(), rows.Row()
 	if r.applied != "" {
-		d.header.Set("Preference-Applied", r.applied)
+		d.Header.Set("Preference-Applied", r.applied)
 	}
 	if !r.q.inBatch || p.Kind == plan.Entity { // see response.begin
-		d.header.Set("ETag", entityTag(p.Top, row))
+		d.Header.Set("ETag", entityTag(p.Top, row))
 	}
 	url := r.encoder().EntityURL(set, key)
 	if created {
-		d.header.Set("Location", url)
+		d.Header.Set("Location", url)
 	}
 	switch {
 	case r.minimal:
 		if created {
-			d.header.Set("OData-EntityId", url)
+			d.Header.Set("OData-EntityId", url)
 		}
 		return d, nil
 	case p.Kind != plan.Entity && p.Top.Fields[0].Column >= 0 && row[p.Top.Fields[0].Column].Null:
 		return d, nil
 	}
-	if d.status = http.StatusOK; created {
-		d.status = http.StatusCreated
+	if d.Status = http.StatusOK; created {
+		d.Status = http.StatusCreated
 	}
 	if err := r.encode(d, p, rows); err != nil {
 		return nil, c.fault(err)
 	}
-	if err := r.q.left.takeBytes(len(d.body)); err != nil {
+	if err := r.q.left.takeBytes(len(d.Body)); err != nil {
 		return nil, c.fault(err)
 	}
 	return d, nil
@@ -95,7 +95,7 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 // encode writes the body of an answer.
 func (r *writer) encode(d *result, p *plan.Plan, rows plan.Rows) error {
 	e := r.encoder()
-	d.header.Set("Content-Type", r.format.ContentType())
+	d.Header.Set("Content-Type", r.format.ContentType())
 	buffer := r.answers.buffers.Get(d)
 	defer r.answers.buffers.Put(buffer)
 	switch p.Kind {
@@ -105,7 +105,7 @@ func (r *writer) encode(d *result, p *plan.Plan, rows plan.Rows) error {
 		return e.Property(buffer, p, rows)
 	}
 	f := p.Top.Fields[0]
-	d.header.Set("Content-Type", rawType(p))
+	d.Header.Set("Content-Type", rawType(p))
 	buffer.Raw(string(payload.AppendText(nil, &rows.Row()[f.Column], &f.T)))
 	return buffer.End()
 }

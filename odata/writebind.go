@@ -31,9 +31,12 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 			if !ok {
 				return nil, faultOf(r.q.ctx, err)
 			}
-			f := refusalFault(refusal)
-			f.details = below(w.Path, f.details)
-			return nil, f
+			if !slices.ContainsFunc(refusal.Properties, w.Gives) {
+				f := refusalFault(refusal)
+				f.details = below(w.Path, f.details)
+				return nil, f
+			}
+			w.Change.Refused = true // as it is where the caller has no value for the service to write
 		}
 	}
 	return seq, nil

@@ -152,6 +152,9 @@ func (r *writer) bindReference(c *changes) (*bind.Sequence, error) {
 			if err := c.begin(r.q); err != nil {
 				return nil, err
 			}
+			if c.once != nil && c.once.known {
+				return nil, errAnswered
+			}
 			if key, err = r.find(c, to.Find); err != nil || key == nil {
 				return nil, orAbsent(err, notFound("there is no such link"))
 			}
@@ -183,6 +186,9 @@ func bodyFault(err error) error {
 func (r *writer) bindFault(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
+	}
+	if errors.Is(err, errAnswered) || errors.Is(err, errAgain) {
+		return err
 	}
 	f := faultOf(r.q.ctx, err)
 	if at, ok := errors.AsType[*bind.PlaceError](err); ok {

@@ -53,9 +53,10 @@ func newRig(t *testing.T, change func(*auth.Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{T: t, db: db, now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
+	r := &rig{T: t, now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return r.now }
-	db.Now = clock
+	db = db.With(store.Settings{Now: clock})
+	r.db = db
 	if _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
@@ -86,7 +87,7 @@ func TestActiveMeansTheSameEverywhere(t *testing.T) {
 					t.Errorf("%s: %v", condition, err)
 					continue
 				}
-				opts.Store.Active, opts.Store.Now = opts.Auth.Active, func() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
+				opts.Store = opts.Store.With(store.Settings{Active: opts.Auth.Active, Now: func() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }})
 				list, err := opts.Store.ListUsers(t.Context(), "", 100)
 				if err != nil {
 					t.Fatal(err)
@@ -266,7 +267,7 @@ func TestActiveFailsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = errors.Join(opts.OData.Source.(io.Closer).Close(), opts.Store.Close()) }()
-	opts.Store.Active = opts.Auth.Active
+	opts.Store = opts.Store.With(store.Settings{Active: opts.Auth.Active})
 	states := func() (out []bool) {
 		for _, id := range []string{"1", "2", "3"} {
 			u, err := opts.Store.Users().FindByID(t.Context(), id)

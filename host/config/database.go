@@ -73,7 +73,10 @@ func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if done, err = db.Migrate(ctx); err != nil {
+	if done, err = db.Migrate(ctx); err == nil {
+		done, err = c.requests(ctx, db, done, false)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return leave(ctx, db, done)
@@ -85,7 +88,10 @@ func (c *Config) Pending(ctx context.Context) (steps []string, err error) {
 	look := func(db *store.DB) error {
 		pending, err := db.Pending(ctx)
 		if err == nil {
-			steps, err = leave(ctx, db, append(steps, pending...))
+			steps, err = c.requests(ctx, db, append(steps, pending...), true)
+		}
+		if err == nil {
+			steps, err = leave(ctx, db, steps)
 		}
 		return err
 	}

@@ -38,6 +38,9 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 	if err := findings.Err(); err != nil {
 		return host.Options{}, withClosed(err, e, db)
 	}
+	if _, err := e.source.Migrate(ctx); err != nil {
+		return host.Options{}, withClosed(Findings{c.requestsFinding(err)}.Err(), e, db)
+	}
 	for _, f := range findings { // the others are errors, which returned above
 		logger.Warn("configuration", "finding", f.Error())
 	}

@@ -215,7 +215,7 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 		if err != nil || !disabled {
 			return err
 		}
-		err = db.run(ctx, what, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, ?)`, id, ms(db.Now()))
+		err = db.run(ctx, what, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, ?)`, id, ms(db.settings.Now()))
 		if err != nil {
 			return err
 		}

@@ -7,5 +7,5 @@ import "context"
 // happened. Vestibule never deletes such rows.
 func (db *DB) Audit(ctx context.Context, operator, act, subject string) error {
 	return db.run(ctx, "write audit row", `INSERT INTO vestibule_audit (at, operator, act, subject) VALUES (?, ?, ?, ?)`,
-		ms(db.Now()), clip(operator, 255), clip(act, 64), clip(subject, 255))
+		ms(db.settings.Now()), clip(operator, 255), clip(act, 64), clip(subject, 255))
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,19 +24,26 @@ var ErrTaken = identity.ErrTaken
 // mysql. All methods are safe for concurrent use, and all but those that say
 // otherwise join the transaction that the context carries, see [DB.InTx].
 type DB struct {
-	// Now is the clock of what has no time from its caller, such as updated_at.
-	// Replace it before the first use only.
+	*shared
+	settings Settings
+}
+
+// Settings are the settings of a [DB].
+type Settings struct {
+	// Now is the clock of what has no time from its caller, such as updated_at;
+	// [time.Now] when nil.
 	Now func() time.Time
 	// Wait is how long any call may wait for a connection, for a lock, or for the
-	// database to come back, with its work in the end; 10 s when zero. Replace it
-	// before the first use only.
+	// database to come back, with its work in the end; 10 s when zero.
 	Wait time.Duration
 	// Active reports whether a person may sign in, by the columns of the row in users
 	// but for credentials, as [auth.User] has them; nil lets everybody in who is not
-	// disabled. It is asked for each row of users that is read. Replace it before the
-	// first use only.
+	// disabled. It is asked for each row of users that is read.
 	Active func(columns map[string]any, now time.Time) bool
+}
 
+// shared holds the pools and caches that a DB shares with its copies.
+type shared struct {
 	dialect        Dialect
 	writer, reader *sqlx.DB
 	probe          *DB // on the one connection of Ready; nil in a probe
@@ -49,13 +57,26 @@ type DB struct {
 // writer may be the same pool; probe is that of [DB.Ready], which needs one
 // connection; path is the database's file, empty for servers.
 func New(d Dialect, writer, reader, probe *sqlx.DB, path string) *DB {
-	db := &DB{Now: time.Now, dialect: d, writer: writer, reader: reader, path: path}
-	db.probe = &DB{dialect: d, writer: probe, reader: probe, path: path}
+	db := (&DB{shared: &shared{dialect: d, writer: writer, reader: reader, path: path}}).With(Settings{})
+	db.probe = (&DB{shared: &shared{dialect: d, writer: probe, reader: probe, path: path}}).With(Settings{})
 	if d.Prepare {
 		db.writes, db.reads = prepared.New(writer), prepared.New(reader)
 	}
 	return db
 }
+
+// With returns a copy of db with other settings. The copy shares connections, caches and
+// transactions with db. Closing one of them closes both.
+func (db *DB) With(s Settings) *DB {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	s.Wait = cmp.Or(s.Wait, 10*time.Second)
+	return &DB{db.shared, s}
+}
+
+// Settings returns the settings of db, with the defaults of those that were zero.
+func (db *DB) Settings() Settings { return db.settings }
 
 // Close closes all connections. It waits for statements that are running.
 func (db *DB) Close() error {

@@ -27,7 +27,7 @@ const eventPrefix = "event:"
 // cut at 64 bytes, and Sealed. The mail is due at once. An empty UserID queues a decoy,
 // which costs the same and is never sent.
 func (o Outbox) Queue(ctx context.Context, m outbox.Item) error {
-	m.ID, m.Created = randomID(), o.db.Now()
+	m.ID, m.Created = randomID(), o.db.settings.Now()
 	return o.insert(ctx, m)
 }
 
@@ -45,7 +45,7 @@ func (o Outbox) Announce(ctx context.Context, kind, userID string, listeners []s
 	if err != nil {
 		return err
 	}
-	at := ms(o.db.Now())
+	at := ms(o.db.settings.Now())
 	if len(last) > 0 {
 		at = max(at, last[0]+1)
 	}
@@ -67,7 +67,7 @@ func (o Outbox) insert(ctx context.Context, i outbox.Item) error {
 	}
 	return o.db.run(ctx, "queue in the outbox", `INSERT INTO vestibule_outbox
 		(id, user_id, purpose, locale, device, base, sealed, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
-		i.ID, i.UserID, clip(i.Purpose, 64), clip(i.Locale, 64), clip(i.Device, 64), clip(i.Base, 64), orNull(sealed), ms(i.Created), ms(o.db.Now()))
+		i.ID, i.UserID, clip(i.Purpose, 64), clip(i.Locale, 64), clip(i.Device, 64), clip(i.Base, 64), orNull(sealed), ms(i.Created), ms(o.db.settings.Now()))
 }
 
 func randomID() string {
@@ -300,7 +300,7 @@ func (o Outbox) Backlog(ctx context.Context) ([]outbox.Backlog, error) {
 		return nil, err
 	}
 	list := []outbox.Backlog{{Kind: "mail"}, {Kind: "event"}}
-	now := ms(o.db.Now())
+	now := ms(o.db.settings.Now())
 	for _, r := range rows {
 		b := &list[r.Event]
 		if r.Dead == 1 {

@@ -119,7 +119,7 @@ func (s passkeys) List(ctx context.Context, userID string, limit int) ([]passkey
 	list := make([]passkey.Passkey, len(rows))
 	for i, r := range rows {
 		list[i] = r.passkey()
-		list[i].Used = clock.Past(list[i].Used, s.Now())
+		list[i].Used = clock.Past(list[i].Used, s.settings.Now())
 	}
 	return list, nil
 }

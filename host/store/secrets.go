@@ -23,7 +23,7 @@ func (db *DB) Secret(ctx context.Context, name string, fresh []byte) ([]byte, er
 			return err
 		}
 		secret = fresh
-		return db.run(ctx, "make a secret", `INSERT INTO vestibule_secrets (name, created, secret) VALUES (?, ?, ?)`, name, ms(db.Now()), fresh)
+		return db.run(ctx, "make a secret", `INSERT INTO vestibule_secrets (name, created, secret) VALUES (?, ?, ?)`, name, ms(db.settings.Now()), fresh)
 	})
 	return secret, err
 }

@@ -167,11 +167,11 @@ func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]Ses
 	}
 	var rows []sessionRow
 	err := db.list(ctx, "list sessions", &rows,
-		selectSessions+condition+` AND expires > ? ORDER BY seen DESC, hash LIMIT ?`, userID, ms(db.Now()), limit)
+		selectSessions+condition+` AND expires > ? ORDER BY seen DESC, hash LIMIT ?`, userID, ms(db.settings.Now()), limit)
 	if err != nil {
 		return nil, err
 	}
-	now, infos := db.Now(), make([]SessionInfo, len(rows))
+	now, infos := db.settings.Now(), make([]SessionInfo, len(rows))
 	for i, r := range rows {
 		infos[i] = SessionInfo{
 			ID: hex.EncodeToString(r.Hash)[:16], UserID: r.UserID, UserAgent: r.UserAgent, Address: r.Address,

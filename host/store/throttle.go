@@ -117,7 +117,7 @@ func (db *DB) ListCounters(ctx context.Context, limit int) ([]CounterInfo, error
 		Hits, Ends          int64
 	}
 	err := db.list(ctx, "list counters", &rows, `SELECT kind, login, client, hits, ends FROM vestibule_counters
-		WHERE ends > ? AND hits > 0 ORDER BY hits DESC, ends, id LIMIT ?`, ms(db.Now()), limit)
+		WHERE ends > ? AND hits > 0 ORDER BY hits DESC, ends, id LIMIT ?`, ms(db.settings.Now()), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (s tokens) List(ctx context.Context, userID string, limit int) ([]auth.Toke
 	list := make([]auth.Token, len(rows))
 	for i, r := range rows {
 		list[i] = r.token()
-		list[i].Used = clock.Past(list[i].Used, s.Now())
+		list[i].Used = clock.Past(list[i].Used, s.settings.Now())
 	}
 	return list, nil
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -27,17 +26,14 @@ const (
 
 // txKey carries the transaction on db in a context. The database is part of the
 // key, so that a transaction on one is never taken for one on another.
-type txKey struct{ db *DB }
+type txKey struct{ db *shared }
 
 func (db *DB) tx(ctx context.Context) *sqlx.Tx {
-	tx, _ := ctx.Value(txKey{db}).(*sqlx.Tx)
+	tx, _ := ctx.Value(txKey{db.shared}).(*sqlx.Tx)
 	return tx
 }
 
-// usualWait is that of a DB which has no Wait.
-const usualWait = 10 * time.Second
-
-// bounded calls f with a context that ends after db.Wait, unless a transaction is
+// bounded calls f with a context that ends after Settings.Wait, unless a transaction is
 // under way, which is bounded as a whole. What failed because the database did not
 // answer in that time, is away, or lacks a table, is an auth.ErrUnavailable.
 func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error {
@@ -45,7 +41,7 @@ func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error 
 		return f(ctx)
 	}
 	request := auth.RequestOf(ctx)
-	left := request.Left(db.wait())
+	left := request.Left(db.settings.Wait)
 	if left <= 0 {
 		return fmt.Errorf("%w: the request has waited for it already", auth.ErrUnavailable)
 	}
@@ -80,8 +76,8 @@ func IsAway(err error) bool { return repeat.Of(err) != repeat.Never }
 // reports a conflict with another transaction, a bounded number of times, and when
 // the database was away or got lost before the commit. f
 // must not use the outer context: on SQLite it would wait for itself. An error
-// of the commit may leave open whether it happened. All of it takes db.Wait at
-// most; then, or when the database is away, the error is an auth.ErrUnavailable.
+// of the commit may leave open whether it happened. All of it takes Settings.Wait
+// at most; then, or when the database is away, the error is an auth.ErrUnavailable.
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	return db.transact(ctx, beforeCommit, f)
 }
@@ -116,7 +112,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	}
 	// After a commit this does nothing; it also covers a panic in f.
 	defer func() { _ = tx.Rollback() }()
-	if err := f(context.WithValue(ctx, txKey{db}, tx)); err != nil {
+	if err := f(context.WithValue(ctx, txKey{db.shared}, tx)); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -138,12 +134,12 @@ func beforeCommit(err error) bool {
 	return !errors.As(err, &commit)
 }
 
-// retry runs f until it succeeds, fails for good, or db.Wait is over; package repeat
+// retry runs f until it succeeds, fails for good, or Settings.Wait is over; package repeat
 // decides. When ctx ends, the last error of the database is returned, because it
 // tells the operator more.
 func (db *DB) retry(ctx context.Context, lost losing, f func() error) error {
 	var last error
-	conflicts, end := 0, time.Now().Add(db.wait())
+	conflicts, end := 0, time.Now().Add(db.settings.Wait)
 	for n := 0; ; n++ {
 		err := f()
 		switch repeat.Of(err) {
@@ -171,8 +167,6 @@ func (db *DB) retry(ctx context.Context, lost losing, f func() error) error {
 		}
 	}
 }
-
-func (db *DB) wait() time.Duration { return cmp.Or(db.Wait, usualWait) }
 
 // write runs f on the transaction of ctx or, with retries, on the writer. lost tells
 // whether it may be done twice.

@@ -355,4 +355,4 @@ func hashFormat(hash string) string {
 }
 
 // moment is now as the engine stores it.
-func (u users) moment() any { return u.dialect.Time(u.Now().UTC().Truncate(time.Second)) }
+func (u users) moment() any { return u.dialect.Time(u.settings.Now().UTC().Truncate(time.Second)) }

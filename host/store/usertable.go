@@ -82,8 +82,8 @@ func (t *userTable) key(id string) (any, bool) {
 // user makes a User of a row with the columns of the table.
 func (db *DB) user(t *userTable, row []any) auth.User {
 	u := t.user(row)
-	if db.Active != nil {
-		u.Inactive = !db.Active(t.all(u.Columns, row), db.Now())
+	if db.settings.Active != nil {
+		u.Inactive = !db.settings.Active(t.all(u.Columns, row), db.settings.Now())
 	}
 	return u
 }

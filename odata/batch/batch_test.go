@@ -104,6 +104,18 @@ func TestReadRefuses(t *testing.T) {
 		{"JSON: no url", "application/json", `{"requests":[{"id":"1","method":"get"}]}`, batch.Limits{}, nil},
 		{"JSON: same id", "application/json", `{"requests":[{"id":"1","method":"get","url":"X"},{"id":"1","method":"get","url":"X"}]}`, batch.Limits{}, nil},
 		{"JSON: depends on a later one", "application/json", `{"requests":[{"id":"1","method":"get","url":"X","dependsOn":["2"]}]}`, batch.Limits{}, nil},
+		{"JSON: requests twice", "application/json", `{"requests":[{"id":"1","method":"patch","url":"X","body":{"a":1}}],"requests":[{"id":"2","url":"Y"}]}`, batch.Limits{}, nil},
+		{"JSON: a member twice", "application/json", `{"requests":[{"id":"1","method":"delete","method":"get","url":"X"}]}`, batch.Limits{}, nil},
+		{"JSON: a member in another case", "application/json", `{"requests":[{"id":"1","method":"get","Url":"X"}]}`, batch.Limits{}, nil},
+		{"JSON: a header twice", "application/json", `{"requests":[{"id":"1","method":"get","url":"X","headers":{"If-Match":"a","if-match":"*"}}]}`, batch.Limits{}, nil},
+		{"JSON: half of a pair in a body", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","body":"a\ud800b"}]}`, batch.Limits{}, nil},
+		{"JSON: a pair in a wrong order", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","body":"\udd1e\ud834"}]}`, batch.Limits{}, nil},
+		{"JSON: half of a pair in a URL", "application/json", `{"requests":[{"id":"1","method":"get","url":"X\udfff"}]}`, batch.Limits{}, nil},
+		{"JSON: not UTF-8", "application/json", "{\"requests\":[{\"id\":\"1\",\"method\":\"put\",\"url\":\"X\",\"body\":\"\xff\"}]}", batch.Limits{}, nil},
+		{"JSON: bytes that are no base64url", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","headers":{"content-type":"image/png"},"body":"A+/="}]}`, batch.Limits{}, nil},
+		{"JSON: bytes as an object", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","headers":{"content-type":"image/png"},"body":{}}]}`, batch.Limits{}, nil},
+		{"JSON: null", "application/json", `null`, batch.Limits{}, nil},
+		{"JSON: requests null", "application/json", `{"requests":null}`, batch.Limits{}, nil},
 		{"JSON: too many", "application/json", `{"requests":[{"id":"1","method":"get","url":"X"},{"id":"2","method":"get","url":"X"}]}`, batch.Limits{Parts: 1}, batch.ErrTooLarge},
 	}
 	for _, tt := range tests {
@@ -125,7 +137,9 @@ func TestReadJSON(t *testing.T) {
 	const body = `{"requests":[
 		{"id":"1","method":"get","url":"Products?$top=1","headers":{"accept":"application/json"}},
 		{"id":"2","method":"POST","url":"/odata/Products/$query","body":"$top=1","atomicityGroup":"g","dependsOn":["1"]},
-		{"id":"3","method":"patch","url":"Products(1)","body":{"a":1}}]}`
+		{"id":"3","method":"patch","url":"Products(1)","body":{"a":1}},
+		{"id":"4","method":"put","url":"Products(1)/picture/$value","body":"_wAB","headers":{"content-type":"Image/PNG"},"if":null,"more":[{}]},
+		{"id":"5","method":"put","url":"Products(1)/name/$value","body":"\ud834\udd1e\\ud800\ufffd","headers":{"Content-Type":"text/plain"}}]}`
 	b, err := batch.Read("application/json;charset=utf-8", strings.NewReader(body), batch.Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +148,8 @@ func TestReadJSON(t *testing.T) {
 		{ID: "1", Method: "GET", URL: "Products?$top=1", Header: http.Header{"Accept": {"application/json"}}},
 		{ID: "2", Method: "POST", URL: "/odata/Products/$query", Header: http.Header{}, Body: []byte("$top=1"), Group: "g", DependsOn: []string{"1"}},
 		{ID: "3", Method: "PATCH", URL: "Products(1)", Header: http.Header{}, Body: []byte(`{"a":1}`)},
+		{ID: "4", Method: "PUT", URL: "Products(1)/picture/$value", Header: http.Header{"Content-Type": {"Image/PNG"}}, Body: []byte("\xff\x00\x01")},
+		{ID: "5", Method: "PUT", URL: "Products(1)/name/$value", Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("𝄞\\ud800\ufffd")},
 	}
 	if diff := cmp.Diff(want, b.Requests); diff != "" {
 		t.Error(diff)

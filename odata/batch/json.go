@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,119 +9,159 @@ import (
 	"net/http"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
-// jsonRequest is a request object of a JSON batch (OData-JSON 19.1).
+// jsonRequest is a request object (OData-JSON 19.1).
 type jsonRequest struct {
-	ID             *string           `json:"id"`
-	Method         string            `json:"method"`
-	URL            *string           `json:"url"`
-	Headers        map[string]string `json:"headers"`
-	Body           json.RawMessage   `json:"body"`
-	AtomicityGroup string            `json:"atomicityGroup"`
-	DependsOn      []string          `json:"dependsOn"`
-	If             *string           `json:"if"`
+	id, method, group string
+	url               *string
+	header            http.Header
+	body              json.RawMessage
+	dependsOn         []string
+	conditional       bool
 }
 
+// readJSON reads a batch member by member: encoding/json itself takes names in any case, lets a second member of a name complete
+// the value of the first one, and replaces what is no text.
 func readJSON(r io.Reader, limit int) ([]Request, error) {
-	dec := json.NewDecoder(r)
-	var doc struct {
-		Requests *[]jsonRequest `json:"requests"`
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
 	}
-	if err := dec.Decode(&doc); err != nil {
-		return nil, explain(err)
+	if !utf8.Valid(raw) {
+		return nil, errors.New("the body is not UTF-8")
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("data after the batch object")
-	}
-	if doc.Requests == nil {
+	d := document{json.NewDecoder(bytes.NewReader(raw))}
+	var out []Request
+	found, known := false, map[string]bool{}
+	err = d.object("the body", func(name string) error {
+		if name != "requests" {
+			return d.value(name, new(json.RawMessage))
+		}
+		found = true
+		return d.array(name, func(i int) error {
+			if i == limit {
+				return fmt.Errorf("%w: more than %d requests", ErrTooLarge, limit)
+			}
+			req, err := d.request(out, known)
+			if err != nil {
+				return fmt.Errorf("requests[%d]: %w", i, err)
+			}
+			out = append(out, req)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
 		return nil, errors.New("there is no requests array")
 	}
-	if len(*doc.Requests) > limit {
-		return nil, fmt.Errorf("%w: more than %d requests", ErrTooLarge, limit)
-	}
-	out := make([]Request, 0, len(*doc.Requests))
-	known := map[string]bool{}
-	for i, j := range *doc.Requests {
-		group := j.AtomicityGroup
-		if group != "" && known[group] && out[i-1].Group != group {
-			return nil, fmt.Errorf("requests[%d]: the requests of atomicityGroup %.80q are not adjacent", i, group)
-		}
-		req, err := j.request(known)
-		if err != nil {
-			return nil, fmt.Errorf("requests[%d]: %w", i, err)
-		}
-		out = append(out, req)
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("data after the batch object")
 	}
 	return out, nil
 }
 
-// explain tells a client what is wrong with a body; the messages of encoding/json
-// are about Go types.
-func explain(err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the body ends too early")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("the body is not JSON at byte %d", syntax.Offset)
-	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s cannot be a JSON %s", kind.Field, kind.Value)
-	case errors.As(err, &kind):
-		return fmt.Errorf("the body is a JSON %s: expected an object with requests", kind.Value)
+// request reads a request object. before are the requests before it, known their ids and groups.
+func (d document) request(before []Request, known map[string]bool) (Request, error) {
+	j := jsonRequest{header: http.Header{}}
+	if err := d.object("a request", func(name string) error { return d.member(&j, name) }); err != nil {
+		return Request{}, err
 	}
-	return errors.New("the body cannot be read")
+	if j.group != "" && known[j.group] && before[len(before)-1].Group != j.group {
+		return Request{}, fmt.Errorf("the requests of atomicityGroup %.80q are not adjacent", j.group)
+	}
+	return j.request(known)
 }
 
-// request checks a request object. known holds the ids and groups before it, and
-// gets its own (OData-JSON 19.1: ids are unique, dependsOn names earlier ones).
+// member reads one member of a request object.
+func (d document) member(j *jsonRequest, name string) error {
+	switch name {
+	case "id":
+		return d.text(name, &j.id)
+	case "method":
+		return d.text(name, &j.method)
+	case "url":
+		j.url = new(string)
+		return d.text(name, j.url)
+	case "atomicityGroup":
+		return d.text(name, &j.group)
+	case "headers":
+		return d.object(name, func(name string) error {
+			var value string
+			if err := d.text(name, &value); err != nil {
+				return err
+			}
+			if j.header[http.CanonicalHeaderKey(name)] != nil {
+				return fmt.Errorf("the header %.80q is there twice", name)
+			}
+			j.header.Set(name, value)
+			return nil
+		})
+	case "body":
+		return d.value(name, &j.body)
+	case "dependsOn":
+		return d.value(name, &j.dependsOn)
+	}
+	var other json.RawMessage
+	err := d.value(name, &other)
+	j.conditional = j.conditional || name == "if" && string(other) != "null"
+	return err
+}
+
 func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	switch {
-	case j.ID == nil || *j.ID == "":
+	case j.id == "":
 		return Request{}, errors.New("id is missing")
-	case strings.ContainsFunc(*j.ID+j.AtomicityGroup, unicode.IsControl):
+	case strings.ContainsFunc(j.id+j.group, unicode.IsControl):
 		return Request{}, errors.New("id or atomicityGroup holds a control character")
-	case known[*j.ID] || *j.ID == j.AtomicityGroup:
-		return Request{}, fmt.Errorf("id %.80q is taken", *j.ID)
-	case j.Method == "":
+	case known[j.id] || j.id == j.group:
+		return Request{}, fmt.Errorf("id %.80q is taken", j.id)
+	case j.method == "":
 		return Request{}, errors.New("method is missing")
-	case j.URL == nil:
+	case j.url == nil:
 		return Request{}, errors.New("url is missing")
 	}
-	for _, d := range j.DependsOn {
+	for _, d := range j.dependsOn {
 		if !known[d] {
 			return Request{}, fmt.Errorf("dependsOn names %.80q, which does not come before", d)
 		}
 	}
-	known[*j.ID] = true
-	if j.AtomicityGroup != "" {
-		known[j.AtomicityGroup] = true
+	known[j.id] = true
+	if j.group != "" {
+		known[j.group] = true
 	}
-	req := Request{
-		ID: *j.ID, Method: strings.ToUpper(j.Method), URL: *j.URL,
-		Header: http.Header{}, Group: j.AtomicityGroup, DependsOn: j.DependsOn, Conditional: j.If != nil,
-	}
-	for name, value := range j.Headers {
-		req.Header.Add(name, value)
-	}
-	var err error
-	req.Body, err = jsonBody(j.Body)
-	return req, err
+	body, err := jsonBody(j.body, j.header.Get("Content-Type"))
+	return Request{
+		ID: j.id, Method: strings.ToUpper(j.method), URL: *j.url,
+		Header: j.header, Body: body, Group: j.group, DependsOn: j.dependsOn, Conditional: j.conditional,
+	}, err
 }
 
-// jsonBody gives the bytes of a body: a JSON string is text, null is none, other
-// JSON itself.
-func jsonBody(raw json.RawMessage) ([]byte, error) {
-	if string(raw) == "null" {
+// jsonBody gives the bytes of a body: a JSON value with its own bytes, or a string with text, or with what is neither in base64url
+// (OData-JSON 19.1).
+func jsonBody(raw json.RawMessage, contentType string) ([]byte, error) {
+	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
-	if len(raw) == 0 || raw[0] != '"' {
+	binary := kindOf(strings.ToLower(contentType)) == bodyBinary
+	if raw[0] != '"' {
+		if binary {
+			return nil, errors.New("a body that is neither JSON nor text is a string in base64url")
+		}
 		return raw, nil
 	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, err
+	text, err := unquoted("body", raw)
+	if err != nil || !binary {
+		return []byte(text), err
 	}
-	return []byte(text), nil
+	b, ok := scalar.FromBase64([]byte(text))
+	if !ok {
+		return nil, errors.New("a body that is neither JSON nor text is a string in base64url")
+	}
+	return b, nil
 }

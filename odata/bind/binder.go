@@ -45,7 +45,7 @@ func New(m *edm.Model) (*Binder, error) {
 			continue
 		}
 		// Whoever writes has signed in, whatever the guard.
-		if err := b.learn(b.filters, set, set.Write.Filter, edm.GuardSettled); err != nil {
+		if err := b.learnFilter(set); err != nil {
 			faults = append(faults, &PolicyError{Set: set, Write: true, Err: err})
 		}
 		for _, g := range slices.Concat(set.Write.Set, set.Write.Touch) {

@@ -43,6 +43,11 @@ type Writing struct {
 	key, other *end
 }
 
+// Gives reports whether the service, and not the client, gives the value at a path.
+func (w *Writing) Gives(path []*edm.Property) bool {
+	return w.Change.Set.Access(path...) == edm.Computed
+}
+
 // change is a Writing in the making.
 type change struct {
 	*Resource
@@ -141,7 +146,7 @@ func (c *change) each(list []*edm.Property, at []*edm.Property, visit func(path 
 	}
 }
 
-// assign adds the values that the service writes. Where one has to be there and the caller has none, no row is theirs.
+// assign adds the values that the service writes. Where one has to be there and the caller has none that fits, no row is theirs.
 func (c *change) assign(list []edm.Given) {
 	for _, g := range list {
 		if c.value(g.Path) != nil {
@@ -149,7 +154,7 @@ func (c *change) assign(list []edm.Given) {
 		}
 		p := g.Path[len(g.Path)-1]
 		v, ok := givenValue(newBinding(c.binder, c.opts), g.Value, p.Type)
-		if !ok || v.Null && !p.Nullable {
+		if !ok || v.Null && !p.Nullable || scalar.Misfit(v.Bytes, &p.Type) != "" {
 			c.out.Change.Refused = true
 			continue
 		}
@@ -194,8 +199,12 @@ func tryGiven(g edm.Given) error {
 	if strings.HasPrefix(g.Value, userPrefix) {
 		return nil
 	}
-	if _, ok := givenValue(nil, g.Value, p.Type); !ok {
-		return plan.Errorf(plan.Malformed, -1, "the value %q of %q is no %s", g.Value, p.Name, p.Type)
+	v, ok := givenValue(nil, g.Value, p.Type)
+	if !ok {
+		return plan.Errorf(plan.Malformed, -1, "the value %.80q of %q is no %s", g.Value, p.Name, p.Type)
+	}
+	if what := scalar.Misfit(v.Bytes, &p.Type); what != "" {
+		return plan.Errorf(plan.Malformed, -1, "the value %.80q of %q %s", g.Value, p.Name, what)
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ func TestRefusedByValues(t *testing.T) {
 		{"", "owner eq @user_id", "id=1 state=x", int64(1), false, false},
 		{"", "owner eq @user_id and state eq 'open'", "id=1 state=x", int64(1), true, true},
 		{"", "owner eq 7", "id=1 state=x", int64(1), true, false},
+		{"now() gt 2020-01-01T00:00:00Z", "", "id=1 state=x", int64(1), false, false},
 		{"owner eq @user_tenant", "", "id=1 state=x", int64(1), true, true}, // the person has no tenant
 		{"", "", "id=1 state=x", nil, true, false},                          // and no id, which a new row needs
 	} {
@@ -108,6 +109,33 @@ func TestRefusedByValues(t *testing.T) {
 		}
 		if w.Change.Refused != tt.create || u.Change.Refused != tt.update {
 			t.Errorf("%q, %q, %s: refused %v, %v", tt.filter, tt.policy, tt.values, w.Change.Refused, u.Change.Refused)
+		}
+	}
+}
+
+// A value of the service that its property cannot hold belongs to no row that the person may write. Filters over the person
+// are not taken for ones that never hold.
+func TestValuesOfTheServiceThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for name, refused := range map[string]bool{"Ada": false, "Ada Lovelace": true, "A\x00": true, "äöüß": false} {
+		m := written("@user_admin eq true or id gt 0", "")
+		w := m.Sets[0].Write
+		state := m.Types[0].Property("state")
+		state.Type.MaxLength = 4
+		w.Set, w.Touch = nil, []edm.Given{{Path: []*edm.Property{state}, Value: "@user_name"}}
+		user := map[string]any{"name": name, "admin": true}
+		r := resource(t, m, "Rows", user)
+		create, err := r.Create(assign(r.Set, "id=1"), bind.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = resource(t, m, "Rows(1)", user)
+		update, err := r.Update(assign(r.Set, "size=1"), bind.WriteOptions{Match: &write.Match{Any: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if create.Change.Refused != refused || update.Change.Refused != refused {
+			t.Errorf("%q: refused %v, %v; want %v", name, create.Change.Refused, update.Change.Refused, refused)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 const userPrefix = "@user_"
@@ -62,6 +63,24 @@ func parsePolicy(text string, guard edm.Guard) (policy, error) {
 		err = plan.Errorf(plan.Malformed, 0, "it names a column of the user, but guard \"none\" lets in who is nobody")
 	}
 	return p, err
+}
+
+// learnFilter keeps the filter of a write block, unless it holds for no row whoever asks.
+func (binder *Binder) learnFilter(set *edm.EntitySet) error {
+	if err := binder.learn(binder.filters, set, set.Write.Filter, edm.GuardSettled); err != nil {
+		return err
+	}
+	p := binder.filters[set]
+	if p.expr == nil || len(p.users) > 0 {
+		return nil
+	}
+	b := newBinding(binder, Options{})
+	r := b.newRange(set)
+	holds := b.holds(r, p)
+	if c := (&change{out: &Writing{Change: &write.Change{}}}); !b.plan.Volatile && c.never(holds, r) {
+		return plan.Errorf(plan.Malformed, -1, "the filter holds for no row")
+	}
+	return nil
 }
 
 // UserColumns lists the columns of the user that the row policy of a set names.

@@ -13,6 +13,8 @@ type Options struct {
 	Version string
 	// ExpandDepth is the deepest $expand that the service takes; 0 is not told.
 	ExpandDepth int
+	// Repeats reports that requests that write can be repeated.
+	Repeats bool
 	// FilterFunctions are the functions that $filter knows.
 	FilterFunctions []string
 	// Transformations are those of $apply; empty where there is no $apply.
@@ -75,6 +77,7 @@ func vocabularies() []vocabulary {
 		{"Core", "Org.OData.Core.V1", base + "Org.OData.Core.V1"},
 		{"Capabilities", "Org.OData.Capabilities.V1", base + "Org.OData.Capabilities.V1"},
 		{"Aggregation", "Org.OData.Aggregation.V1", base + "Org.OData.Aggregation.V1"},
+		{"Repeatability", "Org.OData.Repeatability.V1", base + "Org.OData.Repeatability.V1"},
 		{"Measures", "Org.OData.Measures.V1", base + "Org.OData.Measures.V1"},
 		{"Common", "com.sap.vocabularies.Common.v1", sap + "Common"},
 		{"UI", "com.sap.vocabularies.UI.v1", sap + "UI"},
@@ -119,6 +122,9 @@ func ofContainer(m *edm.Model, o Options) []annotation {
 		{"Capabilities.CrossJoinSupported", false},
 		{"Capabilities.KeyAsSegmentSupported", true},
 		{"Capabilities.QuerySegmentSupported", true},
+	}
+	if o.Repeats {
+		out = append(out, annotation{"Repeatability.Supported", true})
 	}
 	if o.KeyLinks { // the vocabularies have no term for it
 		out = append(out, annotation{"Core.LongDescription", "Next links carry $skiptoken: rows that come and go between two pages neither repeat nor lose others."})

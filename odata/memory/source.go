@@ -23,6 +23,8 @@ type Source struct {
 	// turn has a token while nobody writes.
 	turn  chan struct{}
 	state atomic.Pointer[state]
+	// requests are those that are remembered, by ID. Who has the token may touch them.
+	requests map[string]remembered
 }
 
 // state is the rows of all sets at one moment. It does not change.
@@ -39,7 +41,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}, turn: make(chan struct{}, 1)}
+	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}, turn: make(chan struct{}, 1), requests: map[string]remembered{}}
 	s.turn <- struct{}{}
 	first := &state{version: rand.Text()[:12] + ".0", between: b.between}
 	var faults []error

@@ -17,6 +17,9 @@ type transaction struct {
 	// state is that of the source with the changes so far; nil at the end.
 	state   *state
 	changed bool
+	// id and kept are the request that Commit remembers; id is empty for none.
+	id   string
+	kept remembered
 }
 
 // errEnded is the fault of a call behind the end of a transaction.
@@ -162,6 +165,9 @@ func (t *transaction) Commit() error {
 	}
 	if t.changed {
 		t.source.state.Store(t.state)
+	}
+	if t.id != "" {
+		t.source.requests[t.id] = t.kept
 	}
 	return t.Close()
 }

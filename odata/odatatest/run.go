@@ -90,9 +90,9 @@ func handler(t testing.TB, s Subject, o odata.Options) http.Handler {
 func caller(name string) odata.Caller {
 	switch name {
 	case "ada":
-		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(1)}}
+		return odata.Caller{SignedIn: true, Settled: true, ID: "1", User: map[string]any{"id": int64(1)}}
 	case "bob":
-		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(2)}}
+		return odata.Caller{SignedIn: true, Settled: true, ID: "2", User: map[string]any{"id": int64(2)}}
 	case "reader":
 		return odata.Caller{SignedIn: true, Settled: true, ReadOnly: "token_reads_only", User: map[string]any{"id": int64(1)}}
 	case "new":

@@ -394,16 +394,18 @@ func TestFourEnginesWriteAlike(t *testing.T) {
 	t.Parallel()
 	first, seeds, end := seedsOf(t, 3, 1)
 	for seed := first; (seed < first+seeds || time.Now().Before(end)) && !t.Failed(); seed++ {
-		g := writes{rand.New(rand.NewPCG(seed, 7))}
-		m, all := newModel(), writtenEngines(t)
-		for i := range 150 {
-			m = g.step(t, m, all, seed)
-			if i%10 == 9 {
-				m.compare(t, all, seed)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { // whose databases are closed with it
+			g := writes{rand.New(rand.NewPCG(seed, 7))}
+			m, all := newModel(), writtenEngines(t)
+			for i := range 150 {
+				m = g.step(t, m, all, seed)
+				if i%10 == 9 {
+					m.compare(t, all, seed)
+				}
+				if t.Failed() {
+					return
+				}
 			}
-			if t.Failed() {
-				return
-			}
-		}
+		})
 	}
 }

@@ -42,6 +42,7 @@ func RunWrites(t *testing.T, fresh func(testing.TB) Subject) {
 	runRules(t, fresh, map[string][]rule{
 		"create": creates(), "update": updates(), "delete": deletes(), "properties": writtenProperties(), "tags": entityTags(), "answers": writeAnswers(),
 		"access": writeAccess(), "links": writeLinks(), "bad input": badBodies(), "types": writtenTypes(), "groups": writeGroups(), "refused": writeRefused(),
+		"repeats": writeRepeats(),
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -128,7 +129,7 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 	s := &bodyScan{scanner: scanner{text: body}, out: &Body{}}
 	if p.Type.Kind == edm.Binary {
 		v := plan.Value{Bytes: body}
-		if what := unfit(&v, &p.Type); what != "" {
+		if what := scalar.Misfit(v.Bytes, &p.Type); what != "" {
 			return nil, s.wrong(path, -1, what)
 		}
 		s.out.Values = []write.Assignment{{Path: path, Value: v}}

@@ -107,6 +107,8 @@ func TestFaultsOfBodies(t *testing.T) {
 		`{"span":"1 hour"}`:       {"span", `"1 hour"`},
 		`{"status":"Old"}`:        {"status", `"Old"`},
 		`{"home":null}`:           {"home", "null"},
+		`{"data":"AP9"}`:          {"data", `"AP9"`},
+		`{"data":"A\nP8"}`:        {"data", `"A\nP8"`},
 		`{"x@odata.bind":"y"}`:    {"", `"x@odata.bind"`},
 		`{"@odata.removed":{}}`:   {"", `"@odata.removed"`},
 		`{"@odata.type":"#N.X"}`:  {"", `"@odata.type"`},

@@ -2,10 +2,8 @@ package payload
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -34,12 +32,12 @@ func jsonValue(t token, typ *edm.Type) (v plan.Value, what string) {
 	case k.Integer():
 		ok = t.kind == number
 	case k == edm.Binary && ok:
-		raw, err := base64.RawURLEncoding.DecodeString(string(bytes.TrimRight(t.text, "=")))
-		v = plan.Value{Bytes: raw}
-		if err != nil {
+		raw, ok := scalar.FromBase64(t.text)
+		if !ok {
 			return v, "needs base64url"
 		}
-		return v, unfit(&v, typ)
+		v.Bytes = raw
+		return v, scalar.Misfit(v.Bytes, typ)
 	}
 	if !ok {
 		return v, "needs " + jsonForm(typ)
@@ -85,7 +83,7 @@ func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
 	switch t.Kind {
 	case edm.String:
 		v = plan.Value{Bytes: b}
-		return v, unfit(&v, t)
+		return v, scalar.Misfit(v.Bytes, t)
 	case edm.Enum:
 		n, ok := t.Enum.Parse(string(b))
 		return plan.Value{Int: n}, unless(ok, fmt.Sprintf("needs names of %s, not %.40q", t.Enum.Name, b))
@@ -106,7 +104,7 @@ func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
 	if read.Text != "" {
 		v.Bytes = []byte(read.Text)
 	}
-	return v, unfit(&v, t)
+	return v, scalar.Misfit(v.Bytes, t)
 }
 
 // article names a type in a message.
@@ -116,45 +114,4 @@ func article(t *edm.Type) string {
 		return fmt.Sprintf("an integer from %d to %d", least, greatest)
 	}
 	return "an " + t.String()
-}
-
-// unfit says why the facets of a type do not allow a value; empty where they do. NUL is in no text that databases keep.
-func unfit(v *plan.Value, t *edm.Type) string {
-	switch t.Kind {
-	case edm.String:
-		switch {
-		case bytes.IndexByte(v.Bytes, 0) >= 0:
-			return "has the character NUL, which texts cannot have"
-		case t.MaxLength > 0 && utf8.RuneCount(v.Bytes) > t.MaxLength:
-			return fmt.Sprintf("has more than %d characters", t.MaxLength)
-		}
-	case edm.Binary:
-		if t.MaxLength > 0 && len(v.Bytes) > t.MaxLength {
-			return fmt.Sprintf("has more than %d bytes", t.MaxLength)
-		}
-	case edm.Decimal:
-		return unfitDecimal(v.Bytes, t)
-	case edm.DateTimeOffset, edm.TimeOfDay, edm.Duration:
-		_, fraction, _ := bytes.Cut(v.Bytes, []byte{'.'})
-		if n := len(bytes.TrimRight(fraction, "ZS")); n > t.Precision {
-			return fmt.Sprintf("has more than %d digits of a second", t.Precision)
-		}
-	}
-	return ""
-}
-
-func unfitDecimal(b []byte, t *edm.Type) string {
-	whole, fraction, _ := bytes.Cut(bytes.TrimPrefix(b, []byte{'-'}), []byte{'.'})
-	if len(whole) == 1 && whole[0] == '0' {
-		whole = nil
-	}
-	switch {
-	case t.Scale != edm.VariableScale && len(fraction) > t.Scale:
-		return fmt.Sprintf("has more than %d digits behind the point", t.Scale)
-	case t.Precision > 0 && t.Scale != edm.VariableScale && len(whole) > t.Precision-t.Scale:
-		return fmt.Sprintf("has more than %d digits before the point", t.Precision-t.Scale)
-	case t.Precision > 0 && len(whole)+len(fraction) > t.Precision:
-		return fmt.Sprintf("has more than %d digits", t.Precision)
-	}
-	return ""
 }

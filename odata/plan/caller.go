@@ -10,6 +10,9 @@ import (
 type Caller struct {
 	// SignedIn tells that there is a user; Settled that the user's intent loop has ended, too.
 	SignedIn, Settled bool
+	// ID names the user: what belongs to one user alone, such as the requests that are remembered for repeating, is bound to it.
+	// It is empty for guests.
+	ID string
 	// ReadOnly is the code of the fault 403 with which every change of data is refused, such as "token_reads_only" for a machine
 	// token without the right to write; empty where changes are decided by guards and sets.
 	ReadOnly string

@@ -64,15 +64,25 @@ func (t *transaction) breach(c *write.Change, err error) *write.Refusal {
 		out.Properties = t.visible(c, columns)
 	case engine.OfReferenced:
 		out.Kind = write.Referenced
+		t.orDuplicate(out, c, rules.Unique)
 	case engine.OfForeign:
 		out.Kind = write.DeadLink
 		if c != nil && t.referenced(c, b, rules.Foreign) {
 			out.Kind = write.Referenced
-		} else if index := t.taken(c, rules.Unique); index != nil {
-			out.Kind, out.Properties = write.Duplicate, t.visible(c, index)
 		}
+		t.orDuplicate(out, c, rules.Unique)
 	}
 	return out
+}
+
+// orDuplicate makes a broken foreign key a duplicate where the change is one, too. A deletion gives no values.
+func (t *transaction) orDuplicate(out *write.Refusal, c *write.Change, unique []sqltext.Constraint) {
+	if c == nil || c.Kind == write.Delete {
+		return
+	}
+	if index := t.taken(c, unique); index != nil {
+		out.Kind, out.Properties = write.Duplicate, t.visible(c, index)
+	}
 }
 
 // columnsOf returns the columns that a broken rule is over.

@@ -72,6 +72,8 @@ type Source struct {
 	changed    changes
 	shape      *shape
 	pool       *sqlx.DB // nil for SQLite
+	// remembers reports that there is a table for requests that can be repeated.
+	remembers bool
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual

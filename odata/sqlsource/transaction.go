@@ -291,6 +291,8 @@ func (t *transaction) Commit() error {
 		err = refusal
 	case engine.IsUncertain(err):
 		err = &write.Refusal{Kind: write.OutcomeUnknown, Cause: err}
+	case engine.IsTimeout(err): // it was undone, and would be once more
+		err = t.reader.Fault(t.ctx, err)
 	case engine.IsUndone(err) || t.source.dialect == "sqlite": // whose lock may be out of reach
 		err = &write.Refusal{Kind: write.Conflict, Cause: err}
 	default:

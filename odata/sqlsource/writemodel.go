@@ -77,8 +77,12 @@ func (b *builder) given(s *set, values map[string]string, where string) []edm.Gi
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for _, column := range b.columns(s, []string{name}, "write", where, name) {
 			path := s.pathOf(column)
-			if s.table.Column(column).Generated {
+			switch {
+			case s.table.Column(column).Generated:
 				b.report(s.at("write", where, name), "the database computes the column "+quoted(column)+" itself", "take it out")
+				continue
+			case where == "touch" && len(path) == 1 && s.edm.Type.IsKey(path[0]):
+				b.report(s.at("write", where, name), "the column "+quoted(column)+" belongs to the key, which never changes", "move it to set, which writes it once")
 				continue
 			}
 			out = append(out, edm.Given{Path: path, Value: values[name]})

@@ -27,6 +27,12 @@ type Transaction interface {
 	Apply(c *Change) (plan.Rows, error)
 	// Open reads rows in the transaction, as a source does.
 	Open(p *plan.Plan) (plan.Rows, error)
+	// Claim notes that the transaction is the one in which a request has its effect, before its first change. It waits for others
+	// that have claimed the same ID. If one of them was committed, Claim returns what that one has kept; else nil. Only a
+	// source that is Repeating can be asked.
+	Claim(r *Repeat) (*Kept, error)
+	// Keep keeps the answer to the request that was claimed, of at most 1 MiB.
+	Keep(r *Repeat, answer []byte) error
 	// Commit ends the transaction. Its error is a *Refusal: of kind OutcomeUnknown if the connection broke before the
 	// database had answered, Conflict if the database has undone everything, another kind for a constraint that is checked at
 	// the end. What the source remembers of the tables is forgotten before Commit returns.

@@ -103,8 +103,7 @@ func (e *env) pool() *store.DB {
 		e.Fatalf("open: %v", err)
 	}
 	e.Cleanup(func() { e.must(db.Close()) })
-	db.Now = func() time.Time { return e.now }
-	return db
+	return db.With(store.Settings{Now: func() time.Time { return e.now }})
 }
 
 // migrated opens a pool on the database with all tables.

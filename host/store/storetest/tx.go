@@ -15,6 +15,7 @@ func txRules() []rule {
 	return []rule{
 		{"an error rolls everything back and is returned", errorRollsBack},
 		{"a nested transaction is part of the outer one", nestedJoins},
+		{"a copy with other settings joins the transaction", copyJoins},
 		{"a transaction sees its own writes, others do not", ownWrites},
 		{"a panic rolls back", panicRollsBack},
 		{"transactions that block each other both succeed", deadlockIsRetried},
@@ -54,6 +55,13 @@ func nestedJoins(t *testing.T, e *env, db *store.DB) {
 		e.must(db.InTx(ctx, func(ctx context.Context) error {
 			return db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"})
 		}))
+	})
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
+}
+
+func copyJoins(_ *testing.T, e *env, db *store.DB) {
+	e.rollBack(db, func(ctx context.Context) {
+		e.must(db.With(store.Settings{Wait: time.Second}).Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"}))
 	})
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
 }

@@ -192,6 +192,8 @@ func isSQLite(err error) bool { return sqlite3.PrimaryCode(err) != 0 }
 func IsUncertain(err error) bool {
 	const ioErr = 10
 	switch {
+	case errors.Is(err, errHeld): // COMMIT was not sent
+		return false
 	case errors.Is(err, errLeft), sqlite3.PrimaryCode(err) == ioErr:
 		return true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

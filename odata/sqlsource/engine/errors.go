@@ -24,7 +24,7 @@ var ErrChanged = errors.New("the tables were changed")
 
 // IsTimeout tells whether a statement ended because its time was up or it was cancelled.
 func IsTimeout(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) ||
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errHeld) ||
 		hasSQLState(err, "57014") || // query_canceled
 		hasMySQLNumber(err,
 			1969, // ER_STATEMENT_TIMEOUT (MariaDB)

@@ -48,6 +48,8 @@ type SQLite struct {
 	// Gate is the pool of one connection through which the program writes to the same file; nil for none. Who writes waits in its
 	// line. Set it before the first use.
 	Gate *sql.DB
+	// Hold is how long a transaction that writes may keep the lock of the file; zero for maxHold. Set it before the first use.
+	Hold time.Duration
 	// writing is full while somebody writes. writer is the connection for that; nil before the first use.
 	writing chan struct{}
 	writer  *conn

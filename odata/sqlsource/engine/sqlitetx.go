@@ -40,8 +40,8 @@ func (tx *sqliteTx) Close() error {
 
 // Query uses the statement cache of the connection.
 func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
-	if err := tx.ctx.Err(); err != nil {
-		return nil, err
+	if tx.ctx.Err() != nil {
+		return nil, cause(tx.ctx, nil)
 	}
 	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, unread: tx, arena: tx.conn.arena}
 	tx.conn.arena = nil
@@ -60,10 +60,13 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 
 // cause gives the context's error when that ended the statement.
 func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), errHeld):
+		return errHeld
 	}
-	return err
+	return ctx.Err()
 }
 
 // maxArena is the largest arena, in bytes, that a connection keeps.

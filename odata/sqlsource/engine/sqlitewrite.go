@@ -12,11 +12,20 @@ import (
 // sqliteWrite is a transaction on the one connection that writes.
 type sqliteWrite struct {
 	sqliteTx
+	// cancel ends the time that the transaction may keep the lock; nil before it has the lock.
+	cancel context.CancelFunc
 	// gate holds the place in the line of SQLite.Gate; nil where there is none.
 	gate *sql.Conn
 	// ended reports that Commit was called.
 	ended bool
 }
+
+// maxHold is how long a transaction may keep the lock of the file. A sign-in waits for the lock several times, and gives up after
+// 10 s: beside a client that always kept it, sign-ins failed with 3 s and passed with 2 s.
+const maxHold = 2 * time.Second
+
+// errHeld is the error of a transaction that has kept the lock for too long. The transaction is then undone.
+var errHeld = errors.New("the transaction has kept the lock of the SQLite file for too long, which all others who write wait for")
 
 // BeginWrite waits for its turn and takes the lock of the file at once: a transaction that reads first could lose it to
 // another process.
@@ -91,7 +100,17 @@ func (tx *sqliteWrite) lock(wait time.Duration) error {
 	if err := tx.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	return tx.still()
+	if err := tx.still(); err != nil {
+		return err
+	}
+	hold := maxHold
+	if db.Hold > 0 {
+		hold = db.Hold
+	}
+	tx.end()
+	tx.ctx, tx.cancel = context.WithTimeoutCause(tx.ctx, hold, errHeld)
+	tx.end = tx.conn.interruptAfter(tx.ctx)
+	return nil
 }
 
 // still returns errRenamed if the transaction is one of a file that has lost its name. The transaction is then undone.
@@ -141,8 +160,8 @@ func (tx *sqliteWrite) Query(query string, args []any) (Cursor, error) {
 
 // Commit ends the transaction. A file that was exchanged meanwhile has the changes, and nobody sees them.
 func (tx *sqliteWrite) Commit() error {
-	if err := tx.ctx.Err(); err != nil {
-		return err
+	if tx.ctx.Err() != nil {
+		return cause(tx.ctx, nil)
 	}
 	tx.end()
 	tx.end = func() {}
@@ -179,6 +198,9 @@ func (tx *sqliteWrite) Close() error {
 			errs = append(errs, err, tx.conn.Close())
 		}
 		db.mu.Unlock()
+	}
+	if tx.cancel != nil {
+		tx.cancel()
 	}
 	if tx.gate != nil {
 		if err := tx.gate.Close(); !errors.Is(err, sql.ErrConnDone) {

@@ -1,0 +1,125 @@
+package sqlsource
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
+)
+
+// Migrate makes the table vestibule_requests where it is missing, in which requests are remembered that can be repeated, and
+// reports whether it did. A model in which nothing can be written needs none. Any number of programs may call it at once.
+// Call it before the source is used.
+func (s *Source) Migrate(ctx context.Context) (made bool, err error) {
+	if !s.writes() {
+		return false, nil
+	}
+	there, err := s.Migrated(ctx)
+	if err == nil && !there {
+		err = s.run(ctx, sqltext.Requests(s.dialect).Create)
+		made = err == nil
+		if now, look := s.Migrated(ctx); look == nil && now { // PostgreSQL refuses the second of two at once
+			err = nil
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("make the table vestibule_requests: %w", err)
+	}
+	s.remembers = true
+	return made, nil
+}
+
+// Migrated reports whether Migrate has nothing to do.
+func (s *Source) Migrated(ctx context.Context) (bool, error) {
+	if !s.writes() {
+		return true, nil
+	}
+	there := false
+	err := engine.Ask(ctx, s.db, 1, func([]engine.Cell) bool { there = true; return false }, sqltext.Requests(s.dialect).Find)
+	return there, err
+}
+
+func (s *Source) writes() bool {
+	for _, set := range s.model.Sets {
+		if set.Write != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs statements in a transaction of their own.
+func (s *Source) run(ctx context.Context, statements []string) error {
+	tx, err := s.db.BeginWrite(ctx)
+	if err != nil {
+		return err
+	}
+	for _, statement := range statements {
+		if _, err := tx.Exec(statement, nil); err != nil {
+			return errors.Join(err, tx.Close())
+		}
+	}
+	return errors.Join(tx.Commit(), tx.Close())
+}
+
+// Repeats reports whether Migrate was called. See odata.Repeating.
+func (s *Source) Repeats() bool { return s.remembers }
+
+// Forget deletes up to 1,000 requests that have ended. See odata.Repeating.
+func (s *Source) Forget(ctx context.Context, now time.Time) (int, error) {
+	texts, some := sqltext.Requests(s.dialect), false
+	see := func([]engine.Cell) bool { some = true; return false }
+	if err := engine.Ask(ctx, s.db, 1, see, texts.Ended, now.UnixMilli()); err != nil || !some {
+		return 0, err
+	}
+	tx, err := s.db.BeginWrite(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n, err := tx.Exec(texts.Forget, []any{now.UnixMilli()})
+	if err == nil {
+		err = tx.Commit()
+	}
+	return int(n), errors.Join(err, tx.Close())
+}
+
+// Claim inserts the row of a request, which waits for others with the same ID. See write.Transaction.
+func (t *transaction) Claim(r *write.Repeat) (*write.Kept, error) {
+	if t.ended {
+		return nil, errEnded
+	}
+	texts := sqltext.Requests(t.source.dialect)
+	n, err := t.tx.Exec(texts.Claim, []any{r.ID, r.Print, r.Ends.UnixMilli()})
+	var kept *write.Kept
+	if err == nil && n == 0 {
+		err = engine.Each(t.tx, 2, func(c []engine.Cell) bool {
+			kept = &write.Kept{Print: bytes.Clone(c[0].Bytes), Answer: bytes.Clone(c[1].Bytes)}
+			return false
+		}, texts.Recall, r.ID)
+		if err == nil && kept == nil { // its transaction was undone, or it was forgotten, meanwhile
+			err = &write.Refusal{Kind: write.Conflict}
+		}
+	}
+	if err != nil {
+		t.ended = true
+		return nil, t.refusal(nil, err)
+	}
+	return kept, nil
+}
+
+// Keep keeps an answer with the row that Claim has inserted. See write.Transaction.
+func (t *transaction) Keep(r *write.Repeat, answer []byte) error {
+	if t.ended {
+		return errEnded
+	}
+	if _, err := t.tx.Exec(sqltext.Requests(t.source.dialect).Keep, []any{answer, r.ID}); err != nil {
+		t.ended = true
+		return t.refusal(nil, err)
+	}
+	return nil
+}
