@@ -178,7 +178,7 @@ func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went 
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: bytes.NewReader(r.Body),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
-		prefer: header.ParsePrefer(r.Header["Prefer"]), changes: c,
+		prefer: header.ParsePrefer(r.Header["Prefer"]), changes: c, urls: went.urls,
 	}
 	if r.Group != "" && s.read.writes != nil {
 		p.contentID = r.ID

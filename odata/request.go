@@ -44,6 +44,8 @@ type request struct {
 	contentID string
 	// changes is the transaction of the group that the request is a part of; nil for one that writes by itself.
 	changes *changes
+	// urls are those of the requests of the batch that succeeded, by their ids, see outcomes.
+	urls map[string]string
 	// out takes the answers to the parts of a batch; nil elsewhere.
 	out *spool
 }

@@ -2,7 +2,6 @@ package odata
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -14,7 +13,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
@@ -72,6 +70,9 @@ type writer struct {
 	// minimal reports that the answer has no body, applied the preference that made it so.
 	minimal bool
 	applied string
+	// id is the option $id, linked the entity whose link is removed.
+	id     string
+	linked *bind.Resource
 	// oldTags reports that a tag in the body has no meaning, as in OData 4.0.
 	oldTags bool
 }
@@ -126,8 +127,7 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 // read takes a request apart, up to its body. Who asks comes before what is asked for.
 func (s *writing) read(q *request) (*writer, error) {
 	r := &writer{writing: s, q: q}
-	var err error
-	if r.resource, err = s.resolve(q); err != nil {
+	if err := s.resolve(r); err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
 	if err := r.permitted(); err != nil {
@@ -142,6 +142,7 @@ func (s *writing) read(q *request) (*writer, error) {
 	if err := r.negotiate(r.resource.Query()); err != nil {
 		return nil, err
 	}
+	var err error
 	if q.method != http.MethodDelete {
 		r.body, err = r.readBody()
 	}
@@ -149,25 +150,31 @@ func (s *writing) read(q *request) (*writer, error) {
 	return r, err
 }
 
-// resolve returns the resource that a target names. That of a set is kept, since it holds nothing of a key or a caller.
-func (s *writing) resolve(q *request) (*bind.Resource, error) {
-	o := bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start}
+// resolve finds the resource that the target names. That of a set is kept, since it holds nothing of a key or a caller.
+func (s *writing) resolve(r *writer) error {
+	q, o := r.q, s.bindOptions(r.q)
 	key := planKeyOf(q)
 	key.target, key.shape = "#/"+q.target, true
 	if known := s.cache.plan(key); known != nil {
 		q.timing.parsed = q.timing.start
-		return known.resource.For(o), nil
+		r.resource = known.resource.For(o)
+		return nil
 	}
 	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	q.timing.parsed = s.opts.Now()
-	r, err := s.binder.Resource(parsed, o)
-	if err == nil && r.Kind == bind.OfSet {
-		s.cache.addPlan(key, &planned{resource: r})
+	r.id = parsed.ID
+	r.resource, err = s.binder.Resource(parsed, o)
+	if err == nil && r.resource.Kind == bind.OfSet {
+		s.cache.addPlan(key, &planned{resource: r.resource})
 	}
-	return r, err
+	return err
+}
+
+func (s *writing) bindOptions(q *request) bind.Options {
+	return bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start}
 }
 
 // permitted checks that the resource has the method, and that the caller may write at all.
@@ -180,8 +187,10 @@ func (r *writer) permitted() error {
 	if w != nil {
 		methods = append(methods, r.methods(w)...)
 	}
-	absent := w != nil && (kind == bind.OfRelated && w.Create && q.method == http.MethodPost || kind == bind.OfReference && w.Update)
-	if !absent && !slices.Contains(methods, q.method) {
+	if own := r.resource.Own; own != nil && (kind == bind.OfRelated || kind == bind.OfReference) {
+		methods = append(methods, linkMethods(r.resource)...)
+	}
+	if !slices.Contains(methods, q.method) {
 		return notAllowed(q.method, strings.Join(methods, ", "))
 	}
 	if err := q.caller.Pass(edm.GuardSettled); err != nil {
@@ -189,9 +198,6 @@ func (r *writer) permitted() error {
 	}
 	if code := q.caller.ReadOnly; code != "" {
 		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "what shows who you are does not allow to change anything here"}
-	}
-	if absent {
-		return &fault{status: http.StatusNotImplemented, code: "not_implemented", pos: -1, message: "links cannot be written yet: write the property that holds the key"}
 	}
 	return nil
 }
@@ -274,6 +280,9 @@ func (r *writer) negotiate(parsed *syntax.Query) error {
 	}
 	var ok bool
 	r.format.JSON, ok = accept.JSON()
+	if r.resource.Kind == bind.OfReference {
+		r.minimal, r.applied = true, ""
+	}
 	if r.resource.Kind == bind.OfValue || r.minimal {
 		return nil
 	}
@@ -329,85 +338,9 @@ func readAll(body io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// change makes the change in a transaction, which begins with the first of a group, and returns its answer.
-func (r *writer) change(c *changes) (*result, error) {
-	w, err := r.bind()
-	if err != nil {
-		return nil, r.behindAbsence(c, err)
-	}
-	if err := c.begin(r.q); err != nil {
-		return nil, err
-	}
-	if done := c.answered(); done != nil {
-		return done, nil
-	}
-	if w.Change.Kind != write.Create && w.Change.Key == nil {
-		if w.Change.Key, err = r.find(c); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := c.tx.Apply(w.Change)
-	if err != nil {
-		return nil, r.refused(c, w, err)
-	}
-	r.q.timing.opened = r.opts.Now()
-	key := w.Change.Key
-	var done *result
-	if rows == nil {
-		done = r.deleted()
-	} else {
-		key = w.Change.After.Plan.Top.KeyOf(rows.Row())
-		done, err = r.changed(c, w, rows, key)
-		if closing := rows.Close(); err == nil && closing != nil {
-			err = faultOf(c.ctx, closing)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if c.once != nil {
-		c.once.answers = append(c.once.answers, done)
-	}
-	c.written = append(c.written, Written{Set: w.Change.Set.Name, Kind: w.Change.Kind.String(), Key: r.encoder().Key(w.Change.Set, key)})
-	return done, nil
-}
-
 func (r *writer) encoder() *payload.Encoder {
 	if r.encodes == nil {
 		r.encodes = r.answers.encoder(r.q, r.format)
 	}
 	return r.encodes
-}
-
-// find reads the key of the entity that a path names otherwise than by its key.
-func (r *writer) find(c *changes) ([]plan.Value, error) {
-	rows, err := c.tx.Open(r.resource.Find)
-	if p, ok := errors.AsType[*plan.Error](err); ok && p.Kind == plan.NotFound {
-		return nil, r.absent()
-	}
-	if err != nil {
-		return nil, c.fault(err)
-	}
-	defer func() { _ = rows.Close() }() // nothing was written that could be lost
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return nil, c.fault(err)
-		}
-		return nil, r.absent()
-	}
-	return r.resource.Find.Top.KeyOf(rows.Row()), nil
-}
-
-// behindAbsence returns the fault of a request that is malformed, unless the entity is not there: then that is the fault.
-func (r *writer) behindAbsence(c *changes, why error) error {
-	if r.resource.Find == nil || r.match != nil {
-		return why
-	}
-	if err := c.begin(r.q); err != nil {
-		return err
-	}
-	if _, err := r.find(c); err != nil {
-		return err
-	}
-	return why
 }

@@ -5,10 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // result is the answer to a request that writes. It waits for the end of its transaction.
@@ -62,20 +61,16 @@ func (r *writer) answerOf() *result {
 	return d
 }
 
-// deleted is the answer to DELETE.
-func (r *writer) deleted() *result { return r.answerOf() }
-
 // changed makes the answer for the row that a change has left.
-func (r *writer) changed(c *changes, w *bind.Writing, rows plan.Rows, key []plan.Value) (*result, error) {
-	d, p, row := r.answerOf(), w.Change.After.Plan, rows.Row()
-	created := w.Change.Kind == write.Create
+func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.Plan, rows plan.Rows, key []plan.Value) (*result, error) {
+	d, row := r.answerOf(), rows.Row()
 	if r.applied != "" {
 		d.Header.Set("Preference-Applied", r.applied)
 	}
 	if !r.q.inBatch || p.Kind == plan.Entity { // see response.begin
 		d.Header.Set("ETag", entityTag(p.Top, row))
 	}
-	url := r.encoder().EntityURL(w.Change.Set, key)
+	url := r.encoder().EntityURL(set, key)
 	if created {
 		d.Header.Set("Location", url)
 	}

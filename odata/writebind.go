@@ -14,42 +14,52 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// bind reads the body and makes the change of it. Its faults are 400.
-func (r *writer) bind() (*bind.Writing, error) {
-	values, err := r.values()
+// bind reads the body and makes the changes of it. Its faults are 400. c is the transaction, for addresses that need one.
+func (r *writer) bind(c *changes) (*bind.Sequence, error) {
+	seq, err := r.sequence(c)
+	if err != nil {
+		return nil, r.bindFault(err)
+	}
+	for _, w := range seq.Steps {
+		if len(w.LeftOut) > 0 {
+			return nil, &fault{
+				status: http.StatusBadRequest, code: "bad_request", pos: -1, details: detailsOf(w.LeftOut, "required", "is missing: PUT needs all values"),
+				message: "PUT needs a value of each property that can be changed; PATCH takes some of them",
+			}
+		}
+		if err := r.source.Fits(w.Change.Set, w.Known()); err != nil {
+			refusal, ok := errors.AsType[*write.Refusal](err)
+			if !ok {
+				return nil, faultOf(r.q.ctx, err)
+			}
+			if !slices.ContainsFunc(refusal.Properties, w.Gives) {
+				f := refusalFault(refusal)
+				f.details = below(w.Path, f.details)
+				return nil, f
+			}
+			w.Change.Refused = true // as it is where the caller has no value for the service to write
+		}
+	}
+	return seq, nil
+}
+
+func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
+	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
+	switch {
+	case r.resource.Kind == bind.OfReference:
+		return r.bindReference(c)
+	case r.resource.Kind == bind.OfEntity && r.q.method == http.MethodDelete:
+		return r.resource.DeleteAll(o)
+	}
+	e, err := r.values()
 	if err != nil {
 		return nil, err
 	}
-	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
-	var w *bind.Writing
-	switch {
-	case r.resource.Kind == bind.OfEntity && r.q.method == http.MethodDelete:
-		w, err = r.resource.Delete(o)
-	case r.q.method == http.MethodPost:
-		w, err = r.resource.Create(values, o)
-	default:
-		w, err = r.resource.Update(values, o)
+	o.Match = r.match // a tag in the body counts, too
+	if r.q.method == http.MethodPost {
+		return r.resource.CreateAll(e, o)
 	}
-	if err != nil {
-		return nil, faultOf(r.q.ctx, err)
-	}
-	if len(w.LeftOut) > 0 {
-		return nil, &fault{
-			status: http.StatusBadRequest, code: "bad_request", pos: -1, details: detailsOf(w.LeftOut, "required", "is missing: PUT needs all values"),
-			message: "PUT needs a value of each property that can be changed; PATCH takes some of them",
-		}
-	}
-	if err := r.source.Fits(w.Change.Set, w.Change.Values); err != nil {
-		refusal, ok := errors.AsType[*write.Refusal](err)
-		if !ok {
-			return nil, faultOf(r.q.ctx, err)
-		}
-		if !slices.ContainsFunc(refusal.Properties, w.Gives) {
-			return nil, refusalFault(refusal)
-		}
-		w.Change.Refused = true // as it is where the caller has no value for the service to write
-	}
-	return w, nil
+	return r.resource.UpdateAll(e, o)
 }
 
 // checks returns the checks of a shape, from the cache of plans where they are there.
@@ -67,15 +77,13 @@ func (r *writer) checks(shape string, bound func() (*bind.Checks, error)) (*bind
 	return checks, err
 }
 
-// values reads the properties in the body.
-func (r *writer) values() ([]write.Assignment, error) {
+// values reads the body.
+func (r *writer) values() (*bind.Entity, error) {
 	var body *payload.Body
 	var err error
 	switch {
-	case r.q.method == http.MethodDelete && r.resource.Kind == bind.OfEntity:
-		return nil, nil
 	case r.q.method == http.MethodDelete:
-		return []write.Assignment{{Path: r.resource.Props, Value: plan.Value{Null: true}}}, nil
+		return &bind.Entity{Values: []write.Assignment{{Path: r.resource.Props, Value: plan.Value{Null: true}}}}, nil
 	case r.resource.Kind == bind.OfValue:
 		body, err = r.writing.body.Value(r.body, r.resource.Props)
 	case r.resource.Kind == bind.OfProperty:
@@ -83,31 +91,13 @@ func (r *writer) values() ([]write.Assignment, error) {
 	default:
 		body, err = r.writing.body.Entity(r.body, r.resource.Set.Type)
 	}
-	if bad, ok := errors.AsType[*payload.BodyError](err); ok {
-		f := badRequest("bad_request", "%s", bad.Error())
-		if bad.Path != "" {
-			f.details = []detail{{bad.Path, "bad_value", bad.Message}}
-		}
-		return nil, f
-	}
 	if err != nil {
+		return nil, bodyFault(err)
+	}
+	if err := r.matchBody(body.Tag); err != nil {
 		return nil, err
 	}
-	if len(body.Related) > 0 {
-		return nil, r.related(body.Related[0])
-	}
-	return body.Values, r.matchBody(body.Tag)
-}
-
-// related refuses related entities and references in a body.
-func (r *writer) related(of payload.Related) error {
-	f := badRequest("bad_request", "%s: related entities cannot be in the body of %s under OData 4.0", of.Nav.Name, r.q.method)
-	if r.q.method == http.MethodPost || !r.oldTags {
-		f.status, f.code = http.StatusNotImplemented, "not_implemented"
-		f.message = of.Nav.Name + ": related entities and references in a body are not supported"
-	}
-	f.details = []detail{{of.Nav.Name, f.code, f.message}}
-	return f
+	return r.entity(body)
 }
 
 // matchBody makes the entity tag in a body a precondition, as OData 4.01 does (OData-Protocol 11.4.3).
@@ -139,43 +129,76 @@ func (r *writer) absent() *fault {
 }
 
 // refused makes the answer for a change that was not made.
-func (r *writer) refused(c *changes, w *bind.Writing, err error) error {
+func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err error) error {
 	refusal, ok := errors.AsType[*write.Refusal](err)
 	if !ok {
 		return c.fault(err)
 	}
-	var f *fault
-	switch refusal.Kind {
-	case write.RowNotFound:
+	f := (*fault)(nil)
+	switch kind := refusal.Kind; {
+	case w.Reference != "" && (kind == write.RowNotFound || kind == write.DeadLink):
+		f = refusalFault(&write.Refusal{Kind: write.DeadLink, Cause: err})
+		f.details = []detail{deadLink(w.Reference)}
+		return f
+	case kind == write.RowNotFound && w.Path == "":
 		return r.absent()
-	case write.Conflict:
+	case kind == write.Conflict:
 		return c.fault(err)
-	case write.InvalidValue:
+	case kind == write.InvalidValue:
+		f = invalidFault(refusal, w)
+		return f
+	case kind == write.DeadLink:
 		f = refusalFault(refusal)
-		if list := append(detailsOf(w.Absent, "required", "is missing"), detailsOf(w.Null, "required", "cannot be null")...); list != nil {
-			f.details = list
-		}
-	case write.DeadLink:
-		f = refusalFault(refusal)
-		f.details = r.deadLinks(c, refusal, w.Change)
-	default:
-		f = refusalFault(refusal)
+		f.details = r.deadLinks(c, refusal, w, ch)
+		return f
 	}
+	f = refusalFault(refusal)
+	f.details = below(w.Path, f.details)
 	return f
 }
 
-// deadLinks names the foreign keys that lead nowhere: those of the refusal, or the only one that was written. Where a database
+// invalidFault names the values that are missing or null and may not be.
+func invalidFault(refusal *write.Refusal, w *bind.Writing) *fault {
+	f := refusalFault(refusal)
+	list := append(detailsOf(w.Absent, "required", "is missing"), detailsOf(w.Null, "required", "cannot be null")...)
+	for _, nav := range w.Unlinked {
+		list = append(list, detail{nav.Name, "required", nav.Name + " cannot be without an entity"})
+	}
+	if list != nil {
+		f.details = list
+	}
+	f.details = below(w.Path, f.details)
+	return f
+}
+
+// below names properties by their place in the body.
+func below(path string, details []detail) []detail {
+	if path == "" {
+		return details
+	}
+	out := make([]detail, len(details))
+	for i, d := range details {
+		out[i] = detail{path + d.target, d.code, path + d.message}
+	}
+	return out
+}
+
+// deadLinks names the links that lead nowhere: those of the refusal, or the only one that was written. Where a database
 // does not say which of several it is, they are read, outside of the transaction, which has ended.
-func (r *writer) deadLinks(c *changes, refusal *write.Refusal, ch *write.Change) []detail {
+func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, ch *write.Change) []detail {
 	links := refusal.Links
 	switch {
 	case links != nil:
 	case len(ch.Links) == 1:
 		links = ch.Links
 	default:
+		made := c.written
 		c.close()
 		var unknown []*edm.Navigation
 		for _, nav := range ch.Links {
+			if slices.ContainsFunc(made, func(row Written) bool { return row.Set == nav.Target.Name && row.Kind == write.Create.String() }) {
+				continue // it may be a row that is gone with the transaction
+			}
 			if p := r.resource.Linked(ch, nav); p == nil {
 				unknown = append(unknown, nav)
 			} else if !r.there(p) {
@@ -186,15 +209,21 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, ch *write.Change)
 			links = unknown
 		}
 	}
-	var paths [][]*edm.Property
+	var out []detail
 	for _, nav := range links {
+		if at, ok := w.Bound[nav]; ok {
+			out = append(out, deadLink(at))
+			continue
+		}
+		var paths [][]*edm.Property
 		for _, path := range nav.KeyPaths() {
 			if slices.Contains(ch.Set.Type.Properties, path[0]) {
 				paths = append(paths, path)
 			}
 		}
+		out = append(out, below(w.Path, detailsOf(paths, "dead_link", "names no entity that is there"))...)
 	}
-	return detailsOf(paths, "dead_link", "names no entity that is there")
+	return out
 }
 
 // there reports whether a plan finds a row, or cannot be asked.

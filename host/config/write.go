@@ -52,11 +52,14 @@ func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
 	}
 }
 
-// cascades warns of the tables that the database changes when a set is written.
+// cascades warns of the tables that the database changes when a set is written, and of those in between that take no links.
 func (c *Config) cascades(source *sqlsource.Source) (found Findings) {
 	for _, x := range source.Cascades() {
 		what := fmt.Sprintf("a write of the set %q %s rows of the table %q: a foreign key of the table says so", x.Set, x.Effect, x.Table)
 		found.Warn(c.at("odata", "entity_set", x.Set, "write"), what, "neither a filter nor an audit line of that table knows of it: make the foreign key ON DELETE RESTRICT where that must not happen")
+	}
+	for _, x := range source.Unlinkable() {
+		found.Warn(c.at("odata", "entity_set", x.Set, "navigation", x.Navigation), "links cannot be added and removed: "+x.What, x.Remedy)
 	}
 	return found
 }

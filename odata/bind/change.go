@@ -52,6 +52,18 @@ type Writing struct {
 	Null, Absent [][]*edm.Property
 	// LeftOut are the paths that a change misses that has to be complete.
 	LeftOut [][]*edm.Property
+	// Unlinked are the navigation properties that the change would have to make null, and cannot.
+	Unlinked []*edm.Navigation
+	// Path is the place of the entity in the body, such as "Items/0/"; empty for the outermost one.
+	Path string
+	// Bound holds, for the navigation properties that a link was made of, their paths in the body.
+	Bound map[*edm.Navigation]string
+	// Reference is the path in the body of the address that names the row; empty where none does.
+	Reference string
+
+	// takes are the values that have to be read; key and other, where they are not nil, name the rows of the change.
+	takes      []take
+	key, other *end
 }
 
 // Gives reports whether the service, and not the client, gives the value at a path.
@@ -70,8 +82,12 @@ type change struct {
 
 // Create binds the creation of an entity of the set. The fault is a *plan.Error.
 func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	c := r.change(write.Create, values, o)
-	w := r.Set.Write
+	return r.change(write.Create, values, o).create()
+}
+
+// create adds the values of the service to a creation, and finishes it.
+func (c *change) create() (*Writing, error) {
+	r, w := c.Resource, c.Set.Write
 	c.assign(w.Set)
 	c.assign(w.Touch)
 	if w.Version != nil {
@@ -87,7 +103,12 @@ func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, 
 
 // Update binds a change of the entity, or of the property that the path names. The fault is a *plan.Error.
 func (r *Resource) Update(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	c := r.change(write.Update, values, o)
+	return r.change(write.Update, values, o).update()
+}
+
+// update adds the values of the service to a change, and finishes it.
+func (c *change) update() (*Writing, error) {
+	r, o := c.Resource, c.o
 	c.assign(r.Set.Write.Touch)
 	c.out.Change.Version = r.Set.Write.Version
 	if o.Complete {
@@ -235,7 +256,7 @@ func momentOf(now time.Time, t edm.Type) (plan.Value, bool) {
 // finish adds the checks, and what is certain before any row is read.
 func (c *change) finish() (*Writing, error) {
 	ch := c.out.Change
-	ch.Invalid = len(c.out.Null)+len(c.out.Absent) > 0
+	ch.Invalid = len(c.out.Null)+len(c.out.Absent)+len(c.out.Unlinked) > 0
 	var checks *Checks
 	var err error
 	if c.o.Checks == nil {
@@ -301,19 +322,26 @@ func (c *change) checks() (*Checks, error) {
 // tagged reports whether the precondition asks for the entity tag of the row before the change.
 func (c *change) tagged() bool { return c.o.Match != nil && !c.o.Match.Any }
 
-// check makes the plan that reads the row before or after a change, with the conditions of the change as columns.
-func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, error) {
+// node begins the plan that reads the row of a change.
+func (c *change) node(q *syntax.Query, shown bool) (*binding, *plan.Node, error) {
 	b := newBinding(c.binder, c.opts)
 	b.options = q.Options
 	r, err := b.enter(c.Set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n := &plan.Node{Set: c.Set, Query: b.query(r), Ref: !shown}
 	b.plan.Kind, b.plan.Top = plan.Entity, n
-	if err := c.show(b, n, q, shown); err != nil {
+	return b, n, c.show(b, n, q, shown)
+}
+
+// check makes the plan that reads the row before or after a change, with the conditions of the change as columns.
+func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, error) {
+	b, n, err := c.node(q, shown)
+	if err != nil {
 		return nil, err
 	}
+	r := n.Query.Range
 	if q == c.query || c.tagged() { // nobody asks for the tag before otherwise
 		tagColumns(n)
 	}

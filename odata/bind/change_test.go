@@ -188,7 +188,7 @@ func TestResources(t *testing.T) {
 		"Rows(1)/up/state": {bind.OfProperty, false}, "Rows(1)/up/$ref": {bind.OfReference, false}, "Rows/$ref": {bind.OfReference, false},
 	} {
 		r := resource(t, m, target, nil)
-		if r.Kind != want.kind || (r.Key != nil) != want.key || (r.Find != nil) != (want.kind == bind.OfEntity || want.kind == bind.OfProperty || want.kind == bind.OfValue) {
+		if r.Kind != want.kind || (r.Key != nil) != want.key || (r.Find != nil) != (want.kind == bind.OfEntity || want.kind == bind.OfProperty || want.kind == bind.OfValue || target == "Rows(1)/up/$ref") {
 			t.Errorf("%s: kind %d, key %v, find %v", target, r.Kind, r.Key, r.Find)
 		}
 	}

@@ -98,7 +98,7 @@ func (c *change) settled(e plan.Expr, row *plan.Range) (plan.Value, bool) {
 	case *plan.Ref:
 		if e.Range == row {
 			if v := c.value(e.Path); v != nil {
-				return *v, true
+				return *v, c.known(e.Path)
 			}
 		}
 	case *plan.Call:

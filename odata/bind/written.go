@@ -24,7 +24,7 @@ const (
 	// OfProperty is a property of an entity, OfValue its plain value.
 	OfProperty
 	OfValue
-	// OfReference is the $ref of an entity or of a collection.
+	// OfReference is the $ref behind a navigation property, or behind an entity of a collection.
 	OfReference
 )
 
@@ -39,10 +39,16 @@ type Resource struct {
 	Key []plan.Value
 	// Find reads the key of the entity; nil without one. The entity that it does not find does not exist for the caller.
 	Find *plan.Plan
+	// Nav is the navigation property that OfRelated and OfReference are behind, Own the entity that has it. They are nil
+	// elsewhere, and for the $ref of a set.
+	Nav *edm.Navigation
+	Own *Resource
 
 	binder *Binder
 	opts   Options
 	query  *syntax.Query
+	// ranges counts those that the path has made.
+	ranges int
 }
 
 // Resource resolves the path of a request to write, with the guards of all sets on it. The fault is a *plan.Error or a
@@ -58,13 +64,16 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	if err != nil {
 		return nil, err
 	}
-	out.Set, out.Props = t.set(), t.props
+	out.Set, out.Props, out.ranges = t.set(), t.props, b.ranges
+	if t.query.From != nil {
+		out.Nav, out.Own = t.query.Range.Nav, b.entity(t.query.From, o)
+	}
 	switch {
 	case t.count, len(t.filters) > 0:
 		return out, nil
-	case t.ref:
+	case t.ref && t.many:
 		out.Kind = OfReference
-		return out, nil
+		return out, b.only(out.query, "$id")
 	case t.many && t.query.From != nil:
 		out.Kind = OfRelated
 		return out, nil
@@ -74,6 +83,10 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	case t.set().Single():
 		out.Kind = OfSingleton
 		return out, nil
+	case t.ref:
+		if out.Kind = OfReference; b.only(out.query) != nil {
+			return out, b.only(out.query)
+		}
 	case t.value:
 		out.Kind = OfValue
 	case len(t.props) > 0:
@@ -81,11 +94,7 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	default:
 		out.Kind = OfEntity
 	}
-	out.Key = keyIn(t.query)
-	n := &plan.Node{Set: t.set(), Query: t.query, Ref: true, Page: single()}
-	keyColumns(n)
-	b.plan.Kind, b.plan.Top = plan.Entity, n
-	out.Find = b.plan
+	out.Key, out.Find = keyIn(t.query), b.keyPlan(t.query)
 	return out, nil
 }
 
@@ -98,6 +107,20 @@ func (r *Resource) For(o Options) *Resource {
 
 // Query returns the query options of the request.
 func (r *Resource) Query() *syntax.Query { return r.query }
+
+// keyPlan makes the plan that reads the key of an entity.
+func (b *binding) keyPlan(q *plan.Query) *plan.Plan {
+	n := &plan.Node{Set: q.Range.Set, Query: q, Ref: true, Page: single()}
+	keyColumns(n)
+	p := *b.plan
+	p.Kind, p.Top = plan.Entity, n
+	return &p
+}
+
+// entity is the resource of an entity that a path goes through.
+func (b *binding) entity(q *plan.Query, o Options) *Resource {
+	return &Resource{Kind: OfEntity, Set: q.Range.Set, Key: keyIn(q), Find: b.keyPlan(q), binder: b.binder, opts: o, query: &syntax.Query{}}
+}
 
 // keyIn returns the values of the primary key where the key of a query is a comparison with each of them and no more; else
 // nil.

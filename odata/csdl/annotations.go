@@ -1,6 +1,10 @@
 package csdl
 
-import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
 
 // Options are what the document tells besides the model.
 type Options struct {
@@ -81,7 +85,7 @@ func vocabularies() []vocabulary {
 }
 
 // ofContainer gives the annotations of the service as a whole.
-func ofContainer(o Options) []annotation {
+func ofContainer(m *edm.Model, o Options) []annotation {
 	list := func(items ...string) []any {
 		out := make([]any, len(items))
 		for i, s := range items {
@@ -108,7 +112,7 @@ func ofContainer(o Options) []annotation {
 		{"Capabilities.BatchSupport", record{
 			{"Supported", true},
 			{"ContinueOnErrorSupported", true},
-			{"ReferencesInRequestBodiesSupported", false},
+			{"ReferencesInRequestBodiesSupported", slices.ContainsFunc(m.Sets, func(s *edm.EntitySet) bool { return s.Write != nil })},
 			{"ReferencesAcrossChangeSetsSupported", false},
 			{"EtagReferencesSupported", false},
 			{"RequestDependencyConditionsSupported", false},
@@ -154,7 +158,7 @@ type group struct {
 // them by target: Fiori elements, and those that read annotation files.
 func outside(m *edm.Model, o Options) []group {
 	container := m.Namespace + "." + m.Container
-	out := []group{{container, ofContainer(o)}}
+	out := []group{{container, ofContainer(m, o)}}
 	for _, s := range m.All() {
 		out = append(out, group{container + "/" + s.Name, ofSet(s, o)})
 	}

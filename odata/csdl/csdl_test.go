@@ -169,6 +169,7 @@ func TestWriting(t *testing.T) {
 	for name, want := range map[string]string{
 		"insert": `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="true"/> <PropertyValue Property="NonInsertableProperties"> <Collection> ` +
 			`<PropertyPath>ID</PropertyPath> <PropertyPath>Sum</PropertyPath> <PropertyPath>Price</PropertyPath> <PropertyPath>Version</PropertyPath> </Collection> </PropertyValue> ` +
+			`<PropertyValue Property="NonInsertableNavigationProperties"> <Collection> <NavigationPropertyPath>Category</NavigationPropertyPath> </Collection> </PropertyValue> ` +
 			`<PropertyValue Property="RequiredProperties"> <Collection> <PropertyPath>Status</PropertyPath> <PropertyPath>Home/City</PropertyPath> </Collection> </PropertyValue> </Record> </Annotation>`,
 		"update": `<PropertyValue Property="Updatable" Bool="true"/> <PropertyValue Property="FilterSegmentSupported" Bool="false"/> <PropertyValue Property="NonUpdatableProperties"> <Collection> ` +
 			`<PropertyPath>CategoryID</PropertyPath> <PropertyPath>ID</PropertyPath> <PropertyPath>Sum</PropertyPath> <PropertyPath>Price</PropertyPath> <PropertyPath>Version</PropertyPath> </Collection>`,

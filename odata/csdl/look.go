@@ -7,11 +7,12 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// path is a path expression, propertyPath and annotationPath are those that name an
+// path is a path expression, propertyPath, navigationPath and annotationPath are those that name an
 // element of the model (OData-CSDL 14.4.1).
 type (
 	path           string
 	propertyPath   string
+	navigationPath string
 	annotationPath string
 )
 

@@ -85,7 +85,9 @@ func (a *api) paths(s *edm.EntitySet) {
 	} else {
 		of.does, of.summary = "list", "Get entities from "+s.Name
 		a.get(of, a.forMany(s), a.many(s.Type))
-		a.creates(of, s)
+		if s.Write != nil && s.Write.Create {
+			a.creates(of, s, "Add new entity to "+s.Name)
+		}
 		a.count(of, s)
 		of.path, of.keys = keyed(of.path, s.Type.Key)
 		of.does, of.summary = "get", "Get entity from "+s.Name+" by key"
@@ -111,6 +113,9 @@ func (a *api) related(path string, keys []any, s *edm.EntitySet) {
 		}
 		of.does, of.summary = "list", "Get entities from related "+n.Name
 		a.get(of, a.forMany(n.Target), a.many(n.Target.Type))
+		if s.CreatesBelow(n) {
+			a.creates(of, n.Target, "Add new entity to related "+n.Name)
+		}
 		a.count(of, n.Target)
 	}
 }

@@ -30,12 +30,9 @@ func (a *api) batched() []any {
 	return []any{"get", "post", "patch", "put", "delete"}
 }
 
-// creates adds the POST of a set to its path (mapping 4.5.3).
-func (a *api) creates(of operation, s *edm.EntitySet) {
-	if s.Write == nil || !s.Write.Create {
-		return
-	}
-	of.does, of.summary = create, "Add new entity to "+s.Name
+// creates adds the POST of a set, or of a collection below an entity, to its path (mapping 4.5.3).
+func (a *api) creates(of operation, s *edm.EntitySet, summary string) {
+	of.does, of.summary = create, summary
 	do := a.write(of, nil, record{{"requestBody", body("New entity", ref("schemas", a.bodyName(s, create)))}})
 	made := record{{"description", "Created entity"}, {"content", jsonContent(a.schema(s.Type))}}
 	a.add("post", append(do, field{"responses", a.answers(field{"201", made}, of.guards...)}))
@@ -90,13 +87,43 @@ func (a *api) written(s *edm.EntitySet, does string) record {
 	properties := slices.DeleteFunc(slices.Clone(s.Type.Properties), func(p *edm.Property) bool {
 		return slices.Contains(left, any(propertyPath(p.Name)))
 	})
-	out := record{{"title", s.Type.Name}, {"type", "object"}, {"properties", a.properties(properties)}}
+	shown := append(a.properties(properties), a.links(s, does)...)
+	out := record{{"title", s.Type.Name}, {"type", "object"}, {"properties", shown}}
 	var required []any
 	for _, path := range p.required {
 		name, _ := path.(propertyPath)
-		if does == create && s.Type.Property(string(name)) != nil {
+		if p := s.Type.Property(string(name)); does == create && p != nil && !linked(s, p) {
 			required = append(required, string(name))
 		}
 	}
 	return append(out, listed("required", required)...)
+}
+
+// linked reports whether a link can give a property of a new entity its value.
+func linked(s *edm.EntitySet, p *edm.Property) bool {
+	return slices.ContainsFunc(s.Type.Navigation, func(n *edm.Navigation) bool {
+		return s.Binds(n) && slices.ContainsFunc(n.HeldPaths(), func(path []*edm.Property) bool { return len(path) == 1 && path[0] == p })
+	})
+}
+
+// links are the navigation properties in a body: entities to be created with a new one, and addresses of others.
+func (a *api) links(s *edm.EntitySet, does string) record {
+	var out record
+	for _, n := range a.ways(s.Type) {
+		if does == create && s.DeepInserts(n) {
+			of := ref("schemas", a.bodyName(n.Target, create))
+			if n.Collection {
+				of = record{{"type", "array"}, {"items", of}}
+			}
+			out = append(out, field{n.Name, of})
+		}
+		if s.Relinks(n) || does == create && !n.Collection && s.Binds(n) {
+			of := record{{"type", "string"}, {"format", "uri-reference"}}
+			if n.Collection {
+				of = record{{"type", "array"}, {"items", of}}
+			}
+			out = append(out, field{n.Name + "@odata.bind", of})
+		}
+	}
+	return out
 }

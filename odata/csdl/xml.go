@@ -167,6 +167,8 @@ func (w *xmlWriter) valued(element string, attrs []string, value any) {
 		w.leaf(element, append(attrs, "Path", string(v))...)
 	case propertyPath:
 		w.leaf(element, append(attrs, "PropertyPath", string(v))...)
+	case navigationPath:
+		w.leaf(element, append(attrs, "NavigationPropertyPath", string(v))...)
 	case annotationPath:
 		w.leaf(element, append(attrs, "AnnotationPath", string(v))...)
 	case noted:
@@ -183,15 +185,11 @@ func (w *xmlWriter) valued(element string, attrs []string, value any) {
 func (w *xmlWriter) nested(value any) {
 	switch v := value.(type) {
 	case string:
-		w.indent()
-		w.b.WriteString("<String>")
-		w.escape(v)
-		w.b.WriteString("</String>\n")
+		w.text("String", v)
 	case propertyPath:
-		w.indent()
-		w.b.WriteString("<PropertyPath>")
-		w.escape(string(v))
-		w.b.WriteString("</PropertyPath>\n")
+		w.text("PropertyPath", string(v))
+	case navigationPath:
+		w.text("NavigationPropertyPath", string(v))
 	case typed:
 		w.record(v.record, "Type", v.name)
 	case record:
@@ -203,6 +201,14 @@ func (w *xmlWriter) nested(value any) {
 		}
 		w.close("Collection")
 	}
+}
+
+// text writes an element that holds text.
+func (w *xmlWriter) text(element, text string) {
+	w.indent()
+	w.b.WriteString("<" + element + ">")
+	w.escape(text)
+	w.b.WriteString("</" + element + ">\n")
 }
 
 func (w *xmlWriter) record(r record, attrs ...string) {

@@ -140,20 +140,39 @@ type Navigation struct {
 	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or where
 	// the navigation goes through another table.
 	Constraints []Constraint
-	// Paths are the paths of the properties of the own type that a foreign key consists of where Constraints cannot name them: a
-	// column belongs to a complex property or is hidden.
-	Paths       [][]*Property
-	Description string
+	// Compared are the pairs that the navigation compares where Constraints do not name them: it is one to many, or a column is
+	// hidden or belongs to a complex property. A pair may lack a path where a column is no property.
+	Compared []Pair
+	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and
+	// removed. A client may do so if the sets at both ends have Write.Update.
+	Through, Linkable bool
+	Description       string
+}
+
+// Pair is two properties that a navigation compares, as paths of the own type and of the target's. They may be hidden.
+type Pair struct {
+	Own, Other []*Property
+}
+
+// Pairs returns what the navigation compares; nil where it goes through a table in between.
+func (n *Navigation) Pairs() []Pair {
+	if n.Compared != nil {
+		return n.Compared
+	}
+	out := make([]Pair, len(n.Constraints))
+	for i, c := range n.Constraints {
+		out[i] = Pair{[]*Property{c.Property}, []*Property{c.Referenced}}
+	}
+	return out
 }
 
 // KeyPaths returns the paths of the properties of the own type that a navigation to one compares.
 func (n *Navigation) KeyPaths() [][]*Property {
-	if n.Paths != nil {
-		return n.Paths
-	}
-	out := make([][]*Property, len(n.Constraints))
-	for i, c := range n.Constraints {
-		out[i] = []*Property{c.Property}
+	var out [][]*Property
+	for _, p := range n.Pairs() {
+		if p.Own != nil {
+			out = append(out, p.Own)
+		}
 	}
 	return out
 }

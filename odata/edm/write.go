@@ -57,3 +57,61 @@ func (s *EntitySet) Access(path ...*Property) Access {
 	}
 	return Free
 }
+
+// Relinks reports whether clients may add and remove links of a navigation property of the set: over a table in between
+// with the update of both sets, over a foreign key with that of the set whose rows hold it.
+func (s *EntitySet) Relinks(nav *Navigation) bool {
+	holder := s
+	switch {
+	case nav.Through:
+		return nav.Linkable && s.Write != nil && s.Write.Update && nav.Target.Write != nil && nav.Target.Write.Update
+	case nav.Collection:
+		holder = nav.Target
+	}
+	return holder.Write != nil && holder.Write.Update && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) == Free })
+}
+
+// CreatesBelow reports whether clients may create an entity of the target of a navigation property to many that is linked to an
+// entity of the set that is there.
+func (s *EntitySet) CreatesBelow(nav *Navigation) bool {
+	return nav.Collection && s.DeepInserts(nav) && (!nav.Through || s.Write != nil && s.Write.Update)
+}
+
+// DeepInserts reports whether clients may create an entity of the target of a navigation property with an entity of the set.
+func (s *EntitySet) DeepInserts(nav *Navigation) bool {
+	w := nav.Target.Write
+	if w == nil || !w.Create {
+		return false
+	}
+	holder := s
+	switch {
+	case nav.Through:
+		return nav.Linkable
+	case nav.Collection:
+		holder = nav.Target
+	}
+	return holder.Write != nil && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) != Computed })
+}
+
+// Binds reports whether clients may link a new entity of the set to one that is there, by a navigation property to one.
+func (s *EntitySet) Binds(nav *Navigation) bool {
+	return !nav.Collection && s.Write != nil && s.Write.Create && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return s.Access(p...) != Computed })
+}
+
+// HeldPaths returns the paths of the foreign key behind a navigation property: of the own type for a property to one, of the
+// target's for one to many. It is nil where the navigation goes through a table in between, or compares a column that
+// is no property.
+func (n *Navigation) HeldPaths() [][]*Property {
+	var out [][]*Property
+	for _, p := range n.Pairs() {
+		if p.Own == nil || p.Other == nil {
+			return nil
+		}
+		if n.Collection {
+			out = append(out, p.Other)
+		} else {
+			out = append(out, p.Own)
+		}
+	}
+	return out
+}

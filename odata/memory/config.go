@@ -94,13 +94,14 @@ type Navigation struct {
 	// On maps properties of this set to the properties of the target that must be equal. Null equals nothing.
 	On map[string]string
 	// Foreign makes On a foreign key of this set: a row names rows of To that are there, and a row of To that is named cannot be
-	// deleted. Null names nothing.
+	// deleted. Null names nothing. With Via, no row at either end of a link can be deleted.
 	Foreign bool
 	// Via is a slice of structs between the two sets, whose property FromKey holds the key of the own set and ToKey
 	// that of the target. On is empty then, and Many is true. New copies every value.
 	Via            any
 	FromKey, ToKey string
-	// Partner is the name of the way back, a Navigation of To that leads here; empty for none.
+	// Partner is the name of the Navigation of To that goes back to this set; empty for none. Two partners with Via share one
+	// table in between: their Via must hold the same links.
 	Partner string
 }
 

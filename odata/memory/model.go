@@ -19,6 +19,7 @@ type builder struct {
 	complexes map[string]reflect.Type
 	sets      []*set
 	links     map[*edm.Navigation]*link
+	between   []*between
 	faults    []error
 }
 

@@ -229,11 +229,11 @@ func (l *link) targets(s *state, from row) []row {
 	}
 	t := s.tables[l.to.at]
 	index := t.index(l.other)
-	if l.via == nil {
+	if l.via < 0 {
 		return t.pick(index[key])
 	}
 	var at []int
-	for _, to := range l.via[key] {
+	for _, to := range s.between[l.via].ends[l.end()][key] {
 		at = append(at, index[to]...)
 	}
 	slices.Sort(at)

@@ -31,6 +31,7 @@ type Source struct {
 type state struct {
 	version string
 	tables  []*table
+	between []*between
 }
 
 // New makes a model of the struct types in a Config and copies the rows. Its errors, one for each fault, name the
@@ -42,7 +43,7 @@ func New(cfg Config) (*Source, error) {
 	}
 	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}, turn: make(chan struct{}, 1), requests: map[string]remembered{}}
 	s.turn <- struct{}{}
-	first := &state{version: rand.Text()[:12] + ".0"}
+	first := &state{version: rand.Text()[:12] + ".0", between: b.between}
 	var faults []error
 	for _, set := range b.sets {
 		s.bySet[set.edm] = set
@@ -95,7 +96,7 @@ func (s *Source) swap(at int, t *table) {
 // next is a copy of the state with the version behind it.
 func (s *state) next() *state {
 	n, _ := strconv.ParseUint(s.version[13:], 36, 64)
-	return &state{version: s.version[:13] + strconv.FormatUint(n+1, 36), tables: slices.Clone(s.tables)}
+	return &state{version: s.version[:13] + strconv.FormatUint(n+1, 36), tables: slices.Clone(s.tables), between: slices.Clone(s.between)}
 }
 
 // Version names the state of the rows: it changes with every Replace, and from run to run. See odata.Versioned.

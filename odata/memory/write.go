@@ -67,10 +67,22 @@ func (t *transaction) one(p *plan.Plan) (*rows, error) {
 	return r, nil
 }
 
+// read reads the values of the row that a plan names; nil where there is none.
+func (t *transaction) read(p *plan.Plan) ([]plan.Value, error) {
+	r, err := t.one(p)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return r.Row(), nil
+}
+
 // Apply makes a change. See write.Transaction.
 func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.state == nil {
 		return nil, errEnded
+	}
+	if c.Nav != nil {
+		return nil, t.link(c)
 	}
 	why, err := t.judge(c)
 	if err != nil || why != nil && (why.Kind != write.InvalidValue || c.Kind == write.Delete) {
@@ -136,12 +148,9 @@ func (s *set) without(rows []row, at int) []row {
 func (t *transaction) judge(c *write.Change) (*write.Refusal, error) {
 	var before []plan.Value
 	if c.Kind != write.Create {
-		r, err := t.one(c.Before.Plan.At(c.Key))
-		if err != nil {
+		var err error
+		if before, err = t.read(c.Before.Plan.At(c.Key)); err != nil {
 			return nil, err
-		}
-		if r != nil {
-			before = r.Row()
 		}
 	}
 	return c.Judge(before), nil
@@ -164,13 +173,18 @@ func (t *transaction) verify(c *write.Change, key []plan.Value) (plan.Rows, erro
 
 // put makes a table that of the transaction.
 func (t *transaction) put(s *set, next *table) {
-	if !t.changed {
-		t.state, t.changed = t.state.next(), true
-	} else {
-		tables := slices.Clone(t.state.tables)
-		t.state = &state{version: t.state.version, tables: tables}
-	}
+	t.fork()
 	t.state.tables[s.at] = next
+}
+
+// fork makes a state of the transaction that nobody else reads.
+func (t *transaction) fork() {
+	version := t.state.version
+	t.state = t.state.next()
+	if t.changed {
+		t.state.version = version
+	}
+	t.changed = true
 }
 
 // Commit makes the changes those of the source.
@@ -272,7 +286,7 @@ func (t *transaction) allows(s *set, in *table, at int) *write.Refusal {
 		}
 	}
 	for _, l := range t.source.links {
-		if l.foreign && l.from == s && !l.resolves(t.state, in, r) {
+		if l.foreign && l.via < 0 && l.from == s && !l.resolves(t.state, in, r) {
 			return &write.Refusal{Kind: write.DeadLink}
 		}
 	}
@@ -314,7 +328,10 @@ func (l *link) resolves(in *state, own *table, r row) bool {
 // remove puts a table without a row in its place, unless other rows name the row.
 func (t *transaction) remove(s *set, gone row, next *table) error {
 	for _, l := range t.source.links {
-		if !l.foreign || l.to != s {
+		if l.foreign && l.via >= 0 && l.holds(t.state, s, gone) {
+			return &write.Refusal{Kind: write.Referenced}
+		}
+		if !l.foreign || l.via >= 0 || l.to != s {
 			continue
 		}
 		from := t.state.tables[l.from.at]

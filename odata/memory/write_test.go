@@ -53,6 +53,34 @@ func TestFaultsOfWrite(t *testing.T) {
 	}
 }
 
+type pair struct {
+	From int `odata:"from"`
+	To   int `odata:"to"`
+}
+
+// Two partners share one table in between; one that has other links is a fault.
+func TestPartnersShareLinks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		back    []pair
+		partner string
+		want    string
+	}{
+		"the same links":         {[]pair{{2, 1}, {1, 2}, {1, 2}}, "next", ""},
+		"one link less":          {[]pair{{1, 2}}, "next", "other links"},
+		"another link":           {[]pair{{1, 2}, {1, 1}}, "next", "other links"},
+		"a partner of one alone": {[]pair{{1, 2}}, "", ""},
+	} {
+		_, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{Name: "S", Rows: []written{{ID: 1}, {ID: 2, Name: "b"}}, Navigations: []memory.Navigation{
+			{Name: "next", To: "S", Many: true, Via: []pair{{1, 2}, {2, 1}}, FromKey: "from", ToKey: "to", Partner: "last"},
+			{Name: "last", To: "S", Many: true, Via: tt.back, FromKey: "to", ToKey: "from", Partner: tt.partner},
+		}}}})
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // One transaction is open at a time; Replace waits for it, and who gives up waiting leaves nothing behind.
 func TestTransactionsTakeTurns(t *testing.T) {
 	t.Parallel()

@@ -173,7 +173,9 @@ func (t Table) create(dialect string) string {
 	for i, k := range t.Key {
 		key[i] = quoted(dialect, k)
 	}
-	parts = append(parts, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
+	if len(key) > 0 {
+		parts = append(parts, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
+	}
 	for _, u := range t.Unique {
 		parts = append(parts, "UNIQUE ("+quoted(dialect, u)+")")
 	}

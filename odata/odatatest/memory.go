@@ -47,6 +47,7 @@ func MemoryOf(cfg sqlsource.Config, tables []Table) memory.Config {
 	for _, s := range sets {
 		out.Sets = append(out.Sets, memorySet(s, byName))
 	}
+	partners(&out, sets)
 	for _, s := range cfg.Singletons {
 		out.Singletons = append(out.Singletons, memorySet(s, byName))
 	}
@@ -76,10 +77,26 @@ func memorySet(s sqlsource.EntitySet, tables map[string]Table) memory.Set {
 		nav := memory.Navigation{Name: n.Name, To: n.To, Many: n.Many, On: n.On, Foreign: !n.Many && foreign(t, n)}
 		if n.Via != "" {
 			nav.Via, nav.FromKey, nav.ToKey = records(tables[n.Via], sqlsource.EntitySet{}), n.FromKey, n.ToKey
+			nav.Foreign = len(tables[n.Via].Foreign) > 0
 		}
 		out.Navigations = append(out.Navigations, nav)
 	}
 	return out
+}
+
+// partners names the way back of each navigation property through a table in between that has one.
+func partners(out *memory.Config, sets []sqlsource.EntitySet) {
+	for i, s := range sets {
+		for j, n := range s.Navigations {
+			for _, to := range sets {
+				for _, back := range to.Navigations {
+					if n.Via != "" && back.Via == n.Via && to.Name == n.To && back.To == s.Name && back.FromKey == n.ToKey && back.ToKey == n.FromKey {
+						out.Sets[i].Navigations[j].Partner = back.Name
+					}
+				}
+			}
+		}
+	}
 }
 
 // foreign reports whether a navigation property is that of a foreign key.

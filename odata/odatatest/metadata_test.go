@@ -34,6 +34,13 @@ func TestMetadataOfTheSuite(t *testing.T) {
 			}
 			return source.Model()
 		},
+		"memory, of links": func(t *testing.T) *edm.Model {
+			source, err := memory.New(odatatest.MemoryOf(odatatest.LinkMapping(), odatatest.LinkTables()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return source.Model()
+		},
 		"sqlite": func(t *testing.T) *edm.Model {
 			return modelOf(t, "sqlite", "sqlite", filepath.Join(t.TempDir(), "suite.db"))
 		},

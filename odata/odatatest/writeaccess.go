@@ -64,11 +64,7 @@ func writeAccess() []rule {
 			{request: "POST $metadata", status: 405},
 			{request: "DELETE ", status: 405},
 		}},
-		{"what is not supported yet", []step{
-			{request: "POST Makers(1)/parts", body: `{"code":"C","title":"T"}`, status: 501},
-			{request: "PUT Parts('A')/maker/$ref", body: `{"@odata.id":"Makers(2)"}`, status: 501},
-			{request: "POST Makers", body: `{"name":"New","parts":[{"code":"C","title":"T"}]}`, status: 501},
-			{request: "POST Parts", body: `{"code":"C","title":"T","maker@odata.bind":"Makers(1)"}`, status: 501},
+		{"what is not supported", []step{
 			{request: "PATCH Makers(2)", body: `{"parts":[]}`, header: anyTag(), status: 400},
 			{request: "PATCH Makers(2)", body: `{"parts":[]}`, header: anyTag("OData-Version", "4.01"), status: 501},
 			{request: "GET Makers/$count", want: "3"},

@@ -14,6 +14,20 @@ func WriteTables() []Table {
 			Columns: []string{"id auto!", "name str!", "country str!", "note str"},
 			Rows:    [][]any{{1, "Acme", "DE", nil}, {2, "Bolt", "CH", "second"}, {3, "Free", "AT", nil}},
 		},
+		{
+			Name: "badges", Key: []string{"code"}, Columns: []string{"code str!", "title str", "locked bool!", "owner big!"},
+			Rows: [][]any{{"gold", "Gold", false, 1}, {"lead", "Lead", true, 1}, {"bob", "Bob's", false, 2}},
+		},
+		{
+			Name: "teams", Key: []string{"id"}, Unique: []string{"name"}, Columns: []string{"id big!", "name str!", "city str"},
+			Rows: [][]any{{1, "Red", "Bern"}, {2, "Blue", nil}, {3, "Green", nil}},
+		},
+		{
+			Name: "team_badges", Key: []string{"team_id", "badge"}, Foreign: []string{"team_id -> teams(id)", "badge -> badges(code)"},
+			Defaults: map[string]string{"weight": "1"}, Columns: []string{"team_id big!", "badge str!", "weight big!", "remark str"},
+			Rows: [][]any{{1, "lead", 1, nil}, {1, "bob", 1, nil}},
+		},
+		{Name: "team_rivals", Columns: []string{"team_id big!", "rival_id big!"}, Rows: [][]any{{1, 2}, {1, 2}}},
 		{Name: "units", Key: []string{"code"}, Columns: []string{"code str!", "name str"}, Rows: [][]any{{"kg", "kilogram"}}},
 		{
 			Name: "parts", Key: []string{"code"}, Foreign: []string{"maker_id -> makers(id)", "unit -> units(code)"}, Defaults: map[string]string{"stock": "0"},
@@ -45,6 +59,8 @@ func WriteMapping() sqlsource.Config {
 	parts.Set, parts.Touch = map[string]string{"owner": "@user_id"}, map[string]string{"changed": "@now"}
 	notes := everything()
 	notes.Filter, notes.Version, notes.Set = "open", "version", map[string]string{"owner": "@user_id"}
+	badges := everything()
+	badges.Filter, badges.Set = "not locked", map[string]string{"owner": "@user_id"}
 	part := sqlsource.EntitySet{
 		Name: "Parts", Table: "parts", Type: "Part", Hide: []string{"owner"}, Write: parts,
 		Properties: []sqlsource.Property{{Column: "status", Name: "Status", Type: "Status"}},
@@ -60,6 +76,15 @@ func WriteMapping() sqlsource.Config {
 			{Name: "Makers", Table: "makers", Write: everything(), Navigations: []sqlsource.Navigation{
 				{Name: "parts", To: "Parts", Many: true, On: map[string]string{"id": "maker_id"}},
 			}},
+			{Name: "Teams", Table: "teams", Write: everything(), Navigations: []sqlsource.Navigation{
+				{Name: "badges", To: "Badges", Many: true, Via: "team_badges", FromKey: "team_id", ToKey: "badge"},
+				{Name: "rivals", To: "Teams", Many: true, Via: "team_rivals", FromKey: "team_id", ToKey: "rival_id"},
+				{Name: "rivalOf", To: "Teams", Many: true, Via: "team_rivals", FromKey: "rival_id", ToKey: "team_id"},
+			}},
+			{
+				Name: "Badges", Table: "badges", Hide: []string{"owner"}, Guard: "session", Filter: "owner eq @user_id", Write: badges,
+				Navigations: []sqlsource.Navigation{{Name: "teams", To: "Teams", Many: true, Via: "team_badges", FromKey: "badge", ToKey: "team_id"}},
+			},
 			part,
 			{Name: "Units", Table: "units"},
 			{Name: "Notes", Table: "notes", Hide: []string{"owner"}, Guard: "session", Filter: "owner eq @user_id", Write: notes},

@@ -39,11 +39,17 @@ type rule struct {
 // which nobody else writes, for each rule.
 func RunWrites(t *testing.T, fresh func(testing.TB) Subject) {
 	t.Helper()
-	for topic, list := range map[string][]rule{
+	runRules(t, fresh, map[string][]rule{
 		"create": creates(), "update": updates(), "delete": deletes(), "properties": writtenProperties(), "tags": entityTags(), "answers": writeAnswers(),
 		"access": writeAccess(), "links": writeLinks(), "bad input": badBodies(), "types": writtenTypes(), "groups": writeGroups(), "refused": writeRefused(),
 		"repeats": writeRepeats(),
-	} {
+	})
+}
+
+// runRules checks rules, by topic.
+func runRules(t *testing.T, fresh func(testing.TB) Subject, topics map[string][]rule) {
+	t.Helper()
+	for topic, list := range topics {
 		t.Run(topic, func(t *testing.T) {
 			for _, r := range list {
 				t.Run(r.name, func(t *testing.T) { r.run(t, fresh(t)) })
@@ -87,7 +93,7 @@ func (st step) send(h http.Handler, tag string) *httptest.ResponseRecorder {
 		}
 		headers = append(headers, st.header[i], strings.ReplaceAll(st.header[i+1], "$tag", tag))
 	}
-	return send(h, method, escape(target), as, strings.ReplaceAll(st.body, "$tag", strings.ReplaceAll(tag, `"`, `\"`)), headers...)
+	return send(h, method, escape(strings.ReplaceAll(target, "~", base+"/odata/")), as, strings.NewReplacer("$tag", strings.ReplaceAll(tag, `"`, `\"`), "~", base+"/odata/").Replace(st.body), headers...)
 }
 
 // hashedTag is an entity tag of all properties, in JSON.
@@ -118,7 +124,7 @@ func (st step) check(t *testing.T, i int, w *httptest.ResponseRecorder) {
 			if got := w.Header().Get(name); got != strings.Trim(value, " ") {
 				t.Errorf("step %d, %s has the header %s: %q, want %q", i+1, st.request, name, got, value)
 			}
-		} else if !strings.Contains(body, part) {
+		} else if !strings.Contains(body, part) && !strings.Contains(got, part) {
 			t.Errorf("step %d, %s has no %s in %s", i+1, st.request, part, body)
 		}
 	}

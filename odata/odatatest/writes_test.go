@@ -21,4 +21,8 @@ func TestMemoryWrites(t *testing.T) {
 	}
 	odatatest.RunWrites(t, subject(odatatest.WriteMapping(), odatatest.WriteTables()))
 	odatatest.RunWriteOrder(t, subject(odatatest.OrderMapping(), odatatest.OrderTables()))
+	odatatest.RunLinkRules(t, subject(odatatest.LinkMapping(), odatatest.LinkTables()))
+	t.Run("links over a table in between", func(t *testing.T) {
+		odatatest.RunLinks(t, subject(odatatest.WriteMapping(), odatatest.WriteTables()))
+	})
 }

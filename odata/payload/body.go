@@ -11,22 +11,37 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// Body holds the properties of an entity in the body of a request to write.
+// Body holds an entity in the body of a request to write.
 type Body struct {
 	// Values are the properties, in the order of the body. No path is there twice, and none ends at a complex property.
 	Values []write.Assignment
 	// Tag is the entity tag in the body, quotes included; empty for none.
 	Tag string
+	// ID is the address in the control information id; empty for none.
+	ID string
+	// Path is the place of the entity in the body, such as "Items/0/"; empty for the outermost one.
+	Path string
 	// Related are the navigation properties that the body has entities or references for.
 	Related []Related
 }
 
-// Related is a navigation property in a body.
+// Related is a navigation property in a body. One may be there twice: with entities, and with references.
 type Related struct {
 	Nav *edm.Navigation
-	// Pos is the byte offset of the name.
-	Pos int
+	// Pos is the byte offset of the name, Path the path of the property from the outermost entity on, such as "Items/0/Product".
+	Pos  int
+	Path string
+	// Bound reports that the property has addresses, by the annotation bind, and Delta that it has changes of a collection, which
+	// were not read. Else it has entities.
+	Bound, Delta bool
+	// Null reports that it has null: no entity, of a property to one.
+	Null     bool
+	Entities []*Body
+	IDs      []string
 }
+
+// MaxEntities is how many entities and addresses a body may have at most.
+const MaxEntities = 1000
 
 // BodyError is a fault of a body. Its message is for the client.
 type BodyError struct {
@@ -35,6 +50,8 @@ type BodyError struct {
 	// Pos is the byte offset in the body; -1 for a plain value.
 	Pos     int
 	Message string
+	// TooMany reports that the body has more than MaxEntities.
+	TooMany bool
 }
 
 // Error is the message with its place.
@@ -60,6 +77,8 @@ type bodyScan struct {
 	scanner
 	namespace string
 	out       *Body
+	// entities counts those that were read, and addresses; depth is how deep the entity is that is read.
+	entities, depth int
 }
 
 // Entity reads the object of an entity. The fault is a *BodyError.
@@ -111,7 +130,7 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 	if p.Type.Kind == edm.Binary {
 		v := plan.Value{Bytes: body}
 		if what := scalar.Misfit(v.Bytes, &p.Type); what != "" {
-			return nil, wrong(path, -1, what)
+			return nil, s.wrong(path, -1, what)
 		}
 		s.out.Values = []write.Assignment{{Path: path, Value: v}}
 		return s.out, nil
@@ -121,7 +140,7 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 	}
 	v, what := plainValue(body, &p.Type)
 	if what != "" {
-		return nil, wrong(path, -1, what)
+		return nil, s.wrong(path, -1, what)
 	}
 	s.out.Values = []write.Assignment{{Path: path, Value: v}}
 	return s.out, nil
@@ -153,11 +172,10 @@ func (s *bodyScan) object(t structure, path []*edm.Property) error {
 		}
 		if t.entity != nil {
 			if nav := t.entity.Nav(name); nav != nil {
-				s.out.Related = append(s.out.Related, Related{nav, pos})
-				return s.skip(0)
+				return s.related(nav, pos)
 			}
 		}
-		return &BodyError{Path: named(path, name), Pos: pos, Message: fmt.Sprintf("%s has no property %.80q", t.name, name)}
+		return &BodyError{Path: s.out.Path + named(path, name), Pos: pos, Message: fmt.Sprintf("%s has no property %.80q", t.name, name)}
 	})
 }
 
@@ -189,6 +207,17 @@ func (s *bodyScan) control(t structure, term string, pos int) error {
 			s.out.Tag = string(v.text)
 		}
 		return nil
+	case "id":
+		v, err := s.token()
+		switch {
+		case err != nil:
+			return err
+		case v.kind == opening:
+			return s.fault(pos, "an address is a text")
+		case v.kind == text && t.entity != nil:
+			s.out.ID = string(v.text)
+		}
+		return nil
 	case "removed", "delta":
 		return s.fault(pos, "@"+term+" does not apply to this request")
 	}
@@ -205,8 +234,10 @@ func (s *bodyScan) annotation(t structure, base, term string, pos int) error {
 	switch {
 	case !isProperty && nav == nil:
 		return s.fault(pos, fmt.Sprintf("%s has no property %.80q", t.name, base))
-	case nav != nil && (term == "bind" || term == "delta"):
-		s.out.Related = append(s.out.Related, Related{nav, pos})
+	case nav != nil && term == "bind":
+		return s.bound(nav, pos)
+	case nav != nil && term == "delta":
+		s.out.Related = append(s.out.Related, Related{Nav: nav, Pos: pos, Path: s.out.Path + nav.Name, Delta: true})
 	}
 	return s.skip(0)
 }
@@ -221,7 +252,7 @@ func (s *bodyScan) property(path []*edm.Property) error {
 	pos := s.at
 	if p.Type.Kind == edm.Complex {
 		if s.peek() != '{' {
-			return wrong(path, pos, "needs an object")
+			return s.wrong(path, pos, "needs an object")
 		}
 		return s.object(structure{name: p.Type.Complex.Name, properties: p.Type.Complex.Properties}, path)
 	}
@@ -231,7 +262,7 @@ func (s *bodyScan) property(path []*edm.Property) error {
 	}
 	v, what := jsonValue(t, &p.Type)
 	if what != "" {
-		return wrong(path, pos, what)
+		return s.wrong(path, pos, what)
 	}
 	s.out.Values = append(s.out.Values, write.Assignment{Path: path, Value: v})
 	return nil
@@ -255,8 +286,8 @@ func (s *bodyScan) wrapped(path []*edm.Property) error {
 }
 
 // wrong is the fault of a value.
-func wrong(path []*edm.Property, pos int, what string) error {
-	name := named(path[:len(path)-1], path[len(path)-1].Name)
+func (s *bodyScan) wrong(path []*edm.Property, pos int, what string) error {
+	name := s.out.Path + named(path[:len(path)-1], path[len(path)-1].Name)
 	return &BodyError{Path: name, Pos: pos, Message: name + " " + what}
 }
 

@@ -34,7 +34,8 @@ func bodyType() *edm.EntityType {
 		{Name: "status", Type: edm.Type{Kind: edm.Enum, Enum: edm.NewEnum("Status", true, map[string]int64{"New": 1, "Sale": 2}, nil)}},
 		{Name: "home", Type: edm.Type{Kind: edm.Complex, Complex: &edm.ComplexType{Name: "Address", Properties: []*edm.Property{of("city", edm.String), of("no", edm.Int32)}}}},
 	}}
-	t.Navigation = []*edm.Navigation{{Name: "maker"}, {Name: "children", Collection: true}}
+	set := &edm.EntitySet{Name: "Parts", Type: t}
+	t.Navigation = []*edm.Navigation{{Name: "maker", Target: set}, {Name: "children", Collection: true, Target: set}}
 	return t
 }
 

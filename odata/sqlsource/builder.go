@@ -23,6 +23,8 @@ type builder struct {
 	mapping  *sqltext.Mapping
 	findings []Finding
 	sets     []*set
+	// unlinkable are the navigation properties through a table in between that takes no links.
+	unlinkable []Unlinkable
 }
 
 // set is an entity set in the making.

@@ -22,6 +22,8 @@ type relationship struct {
 	// back is the other direction of the same foreign key; nil when there is none.
 	back *relationship
 	via  *sqltext.Link
+	// between is the table of via.
+	between *introspect.Table
 	// configured: hidden columns are the operator's own decision then.
 	configured bool
 	nav        *edm.Navigation
@@ -49,6 +51,7 @@ func (b *builder) navigations() {
 			r.from.edm.Type.Unlisted = append(r.from.edm.Type.Unlisted, b.link(r))
 		}
 	}
+	mirrored(all)
 	for _, r := range all {
 		if r.nav != nil && r.back != nil && r.back.nav != nil {
 			r.nav.Partner = r.back.nav.Name
@@ -102,6 +105,22 @@ func (b *builder) foreign(s *set) []*relationship {
 		}
 	}
 	return out
+}
+
+// mirrored finds the ways that lead back over the same columns of a table in between.
+func mirrored(all []*relationship) {
+	for _, r := range all {
+		var back []*relationship
+		for _, other := range all {
+			if r.between != nil && other.between == r.between && other != r && other.from == r.to && other.to == r.from &&
+				other.via.ViaFrom[0].Name == r.via.ViaTo[0].Name && other.via.ViaTo[0].Name == r.via.ViaFrom[0].Name {
+				back = append(back, other)
+			}
+		}
+		if len(back) == 1 {
+			r.back = back[0]
+		}
+	}
 }
 
 // ambiguous tells whether several sets stand over the referenced table, so that a column alone names none of them.
@@ -245,7 +264,7 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 		}
 		*end.into = []*sqltext.Column{stored(column)}
 	}
-	r.via = link
+	r.via, r.between = link, between
 	return true
 }
 
@@ -278,10 +297,13 @@ func (b *builder) addNavigation(r *relationship) {
 func (b *builder) link(r *relationship) *edm.Navigation {
 	nav := &edm.Navigation{Name: r.name, Target: r.to.edm, Collection: r.many}
 	link := r.via
+	if nav.Through = link != nil; nav.Through {
+		b.linkable(r, nav)
+	}
 	if link == nil {
 		link = &sqltext.Link{}
 		var constraints []edm.Constraint
-		var paths [][]*edm.Property
+		var pairs []edm.Pair
 		for i := range r.columns {
 			from, to := r.columns[i], r.targets[i]
 			link.From = append(link.From, r.from.column[from])
@@ -290,16 +312,12 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 			if r.from.prop[from] != nil && r.to.prop[to] != nil {
 				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
 			}
-			if path := r.from.pathOf(from); path != nil {
-				paths = append(paths, path)
-			}
+			pairs = append(pairs, edm.Pair{Own: r.from.pathOf(from), Other: r.to.pathOf(to)})
 		}
-		switch {
-		case r.many:
-		case len(constraints) == len(r.columns):
+		if !r.many && len(constraints) == len(r.columns) {
 			nav.Constraints = constraints
-		default:
-			nav.Paths = paths
+		} else {
+			nav.Compared = pairs
 		}
 	}
 	b.mapping.Links[nav] = link

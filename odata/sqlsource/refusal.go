@@ -36,6 +36,9 @@ func (t *transaction) refusal(c *write.Change, err error) error {
 // a transaction, where nobody knows which change it was.
 func (t *transaction) breach(c *write.Change, err error) *write.Refusal {
 	b := engine.BreachOf(err)
+	if c != nil && c.Nav != nil {
+		return linkBreach(c, b, err)
+	}
 	out := &write.Refusal{Cause: err}
 	var rules sqltext.Rules
 	if c != nil {

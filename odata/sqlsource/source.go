@@ -65,11 +65,13 @@ type Source struct {
 	left    []LeftOut
 	// cascades are those of Cascades.
 	cascades []Cascade
-	wait     func(context.Context) time.Duration // nil for not at all
-	waited   func(context.Context, time.Time)
-	changed  changes
-	shape    *shape
-	pool     *sqlx.DB // nil for SQLite
+	// unlinkable are those of Unlinkable.
+	unlinkable []Unlinkable
+	wait       func(context.Context) time.Duration // nil for not at all
+	waited     func(context.Context, time.Time)
+	changed    changes
+	shape      *shape
+	pool       *sqlx.DB // nil for SQLite
 	// remembers reports that there is a table for requests that can be repeated.
 	remembers bool
 }
@@ -157,6 +159,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if err := s.writable(ctx, b); err != nil {
 		return err
 	}
+	s.mayLink(ctx, b)
 	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
 	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look}
 	if s.dialect == "postgres" && !db.Forget {

@@ -80,7 +80,8 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	}
 	rows, err := t.apply(c)
 	if err != nil {
-		t.ended = true
+		var known *write.Refusal
+		t.ended = !errors.As(err, &known) || known.Kind != write.RowNotFound
 		return nil, t.first(c, t.refusal(c, err))
 	}
 	t.applied = true
@@ -93,8 +94,11 @@ func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 			return nil, err
 		}
 	}
-	if c.Kind == write.Create {
+	switch c.Kind {
+	case write.Create:
 		return t.create(c)
+	case write.Link, write.Unlink:
+		return nil, t.link(c)
 	}
 	gen, err := t.reader.For(t.ctx, c.Before.Plan.At(c.Key))
 	if err != nil {
@@ -188,25 +192,29 @@ func known(c *write.Change) (version *int64, ok bool) {
 
 // judge reads the row of a change, locks it, and decides.
 func (t *transaction) judge(gen *sqltext.Generator, c *write.Change) error {
-	p := c.Before.Plan.At(c.Key)
-	locks := gen.Locks(p.Top)
-	if !locks {
-		if err := t.run(gen.LockRow(p.Top)); err != nil {
-			return err
-		}
-	}
-	row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, locks), 0)
+	values, err := t.locked(gen, c.Before.Plan.At(c.Key))
 	if err != nil {
 		return err
-	}
-	var values []plan.Value
-	if row != nil {
-		values = row.Row()
 	}
 	if refusal := c.Judge(values); refusal != nil {
 		return refusal
 	}
 	return nil
+}
+
+// locked reads the row that a plan names, and locks it; nil where there is none.
+func (t *transaction) locked(gen *sqltext.Generator, p *plan.Plan) ([]plan.Value, error) {
+	locks := gen.Locks(p.Top)
+	if !locks {
+		if err := t.run(gen.LockRow(p.Top)); err != nil {
+			return nil, err
+		}
+	}
+	row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, locks), 0)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return row.Row(), nil
 }
 
 // run runs a statement whose rows nobody reads.

@@ -42,6 +42,9 @@ func TestDatabasesWrite(t *testing.T) {
 				}
 			}
 			odatatest.RunWrites(t, subject(odatatest.WriteTables(), odatatest.WriteMapping()))
+			t.Run("links over a table in between", func(t *testing.T) {
+				odatatest.RunLinks(t, subject(odatatest.WriteTables(), odatatest.WriteMapping()))
+			})
 			for _, table := range []string{"replies", "notes", "parts", "units", "makers"} {
 				db.DB.MustExec("DROP TABLE IF EXISTS " + table)
 			}

@@ -19,8 +19,7 @@ const (
 	Update
 	// Delete removes a row.
 	Delete
-	// Link adds the row in the table in between that a navigation property goes through, Unlink removes it. Either leaves
-	// things alone where they are so already.
+	// Link adds the row in the table in between that a navigation property goes through, unless it is there. Unlink removes it.
 	Link
 	Unlink
 )
@@ -129,14 +128,18 @@ func (c *Change) Judge(row []plan.Value) *Refusal {
 }
 
 // JudgeLink decides whether a link may be added or removed between the rows that Before.Plan and After.Plan have read, nil for
-// none. Both must be locked, or the transaction as strict as if they were.
-func (c *Change) JudgeLink(own, other []plan.Value) *Refusal {
+// none. linked reports whether the link is there. Both rows must be locked, or the transaction as strict as if they were.
+func (c *Change) JudgeLink(own, other []plan.Value, linked bool) *Refusal {
 	switch {
 	case own == nil:
 		return &Refusal{Kind: RowNotFound}
+	case c.Kind == Unlink && (other == nil || !linked):
+		return &Refusal{Kind: RowNotFound, Links: []*edm.Navigation{c.Nav}}
+	case !c.Before.filtered(own):
+		return &Refusal{Kind: RowNotAllowed}
 	case other == nil:
 		return &Refusal{Kind: DeadLink, Links: []*edm.Navigation{c.Nav}}
-	case !c.Before.filtered(own) || !c.After.filtered(other):
+	case !c.After.filtered(other):
 		return &Refusal{Kind: RowNotAllowed}
 	}
 	return nil
@@ -170,7 +173,7 @@ type RefusalKind uint8
 const (
 	// Unfit: a column would alter the value, or cannot hold it. 400
 	Unfit RefusalKind = iota
-	// RowNotFound: there is no such row for the caller. 404, and 412 under If-Match
+	// RowNotFound: there is no such row for the caller, or no link for Unlink to remove. 404, and 412 under If-Match
 	RowNotFound
 	// PreconditionRequired: the row is there, and the client did not say which state of it it knows. 428
 	PreconditionRequired
@@ -193,13 +196,14 @@ const (
 	OutcomeUnknown
 )
 
-// Refusal is why a change was not made. After one the transaction can only be closed.
+// Refusal is why a change was not made. After one of another kind than RowNotFound the transaction can only be closed.
 type Refusal struct { //nolint:errname // an answer: errors.As(err, &refusal)
 	Kind RefusalKind
 	// Properties are the paths that the refusal is about, such as those of the key that another row has; nil where that
 	// is not known, or concerns hidden properties.
 	Properties [][]*edm.Property
-	// Links are the navigation properties of a DeadLink; nil where the database did not say which.
+	// Links are the navigation properties of a DeadLink; nil where the database did not say which. For a RowNotFound it is the
+	// Change.Nav of an Unlink that found no link, or no row at its other end.
 	Links []*edm.Navigation
 	// Cause is for the log.
 	Cause error

@@ -80,6 +80,40 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestJudgeLink(t *testing.T) {
+	here, locked := rowOf("a", yes, yes), rowOf("a", no, yes)
+	for name, c := range map[string]struct {
+		kind       write.ChangeKind
+		own, other []plan.Value
+		linked     bool
+		want       any
+	}{
+		"add":                               {write.Link, here, here, false, nil},
+		"add what is there":                 {write.Link, here, here, true, nil},
+		"add to no row":                     {write.Link, nil, nil, false, write.RowNotFound},
+		"add what is no row":                {write.Link, here, nil, false, write.DeadLink},
+		"add to a row that may not change":  {write.Link, locked, nil, false, write.RowNotAllowed},
+		"add a row that may not change":     {write.Link, here, locked, true, write.RowNotAllowed},
+		"remove":                            {write.Unlink, here, here, true, nil},
+		"remove what is not there":          {write.Unlink, locked, locked, false, write.RowNotFound},
+		"remove from no row":                {write.Unlink, nil, here, false, write.RowNotFound},
+		"remove what is no row":             {write.Unlink, locked, nil, false, write.RowNotFound},
+		"remove of a row that may not":      {write.Unlink, locked, here, true, write.RowNotAllowed},
+		"remove of another that may not":    {write.Unlink, here, locked, true, write.RowNotAllowed},
+		"remove of one where null says not": {write.Unlink, rowOf("a", null, yes), here, true, write.RowNotAllowed},
+	} {
+		change := changeOf(nil)
+		change.Kind, change.Nav = c.kind, change.Links[0]
+		r := change.JudgeLink(c.own, c.other, c.linked)
+		if got := kindOf(r); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+		if named := r != nil && r.Links != nil; named != (r != nil && c.own != nil && r.Kind != write.RowNotAllowed) {
+			t.Errorf("%s: the refusal names %v", name, r)
+		}
+	}
+}
+
 func TestVerify(t *testing.T) {
 	c := changeOf(nil)
 	for name, v := range map[string]struct {

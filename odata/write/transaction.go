@@ -18,7 +18,8 @@ type Transaction interface {
 	//  3. Create and Update read the row that After.Plan.At names, with the key that the row then has. Change.Verify decides on
 	//     it.
 	//
-	// Link and Unlink read and lock both rows, which Change.JudgeLink decides on, and write the table in between.
+	// Link and Unlink read and lock both rows, which Change.JudgeLink decides on, and write the table in between. Link writes
+	// nothing if the row is there. Unlink removes all rows of the same two keys.
 	//
 	// A source may make one statement of these steps where the result is the same. The rows stand on the row that After has
 	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete, Link and Unlink. Close them before the next call.

@@ -1,0 +1,329 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
+)
+
+// Entity holds the values and links that a request gives one entity.
+type Entity struct {
+	Values []write.Assignment
+	// Path is its place in the body, such as "Items/0/"; empty for the outermost one.
+	Path    string
+	Related []Related
+}
+
+// Related holds the entities and addresses that a request gives a navigation property.
+type Related struct {
+	Nav *edm.Navigation
+	// Path is its path in the body, such as "Items/0/Product".
+	Path string
+	// Inline reports that the body has entities, and not addresses.
+	Inline bool
+	// Null unlinks the entity of a property to one.
+	Null bool
+	// Entities are to be created, References are there.
+	Entities   []*Entity
+	References []*Resource
+}
+
+// Sequence holds the changes of one request, which are made in their order.
+type Sequence struct {
+	Steps []*Writing
+	// Main is the step whose row the answer shows; nil where the answer has none.
+	Main *Writing
+	// Answer reads that row, by its key, when all steps are done; nil where Main is the last step and its After shows the row.
+	Answer *plan.Plan
+}
+
+// sequence makes a Sequence.
+type sequence struct {
+	main *Resource
+	out  *Sequence
+}
+
+// CreateAll binds the creation of an entity of the set, with all that is linked to it. Of a collection below an entity it is
+// linked to that one, too. The
+// fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
+func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
+	s := &sequence{main: r, out: &Sequence{}}
+	if r.Kind == OfRelated || len(e.Related) > 0 {
+		o.Checks = nil // other changes may need columns of theirs
+	}
+	set := *r
+	set.query = withSent(r.query, e)
+	parent, follows := (*parent)(nil), hasMany(e)
+	if r.Kind == OfRelated {
+		if parent = parentOf(r.Nav, endOf(r.Own), ""); r.Nav.Through {
+			parent, follows = nil, true
+		}
+	}
+	w, c, err := s.create(&set, e, o, follows, parent, 0)
+	if err != nil {
+		return nil, err
+	}
+	if s.out.Main = w; r.Kind == OfRelated && r.Nav.Through {
+		if err := s.between(write.Link, r.Nav, endOf(r.Own), endMade(w), ""); err != nil {
+			return nil, err
+		}
+	}
+	return s.out, s.answer(c, o, follows)
+}
+
+// UpdateAll binds a change of the entity, or of the property that the path names, with the links that the body has.
+func (r *Resource) UpdateAll(e *Entity, o WriteOptions) (*Sequence, error) {
+	s := &sequence{main: r, out: &Sequence{}}
+	if len(e.Related) > 0 {
+		o.Checks = nil
+	}
+	follows, own := hasMany(e), o
+	own.Minimal = o.Minimal || follows
+	c := r.change(write.Update, e.Values, own)
+	if err := s.toOne(c, e, 0); err != nil {
+		return nil, err
+	}
+	w, err := c.update()
+	if err != nil {
+		return nil, err
+	}
+	s.out.Steps, s.out.Main = append(s.out.Steps, w), w
+	if err := s.toMany(endMade(w), e, 0); err != nil {
+		return nil, err
+	}
+	return s.out, s.answer(c, o, follows)
+}
+
+// DeleteAll binds the deletion of the entity.
+func (r *Resource) DeleteAll(o WriteOptions) (*Sequence, error) {
+	w, err := r.Delete(o)
+	return &Sequence{Steps: []*Writing{w}, Main: w}, err
+}
+
+// answer makes the plan of the answer where steps follow that of its row.
+func (s *sequence) answer(c *change, o WriteOptions, follows bool) error {
+	if !follows {
+		return nil
+	}
+	b, n, err := c.node(c.query, !o.Minimal)
+	if err != nil {
+		return err
+	}
+	tagColumns(n)
+	s.out.Answer = b.plan
+	return nil
+}
+
+// hasMany reports whether an entity is linked by properties to many, which is done behind its creation.
+func hasMany(e *Entity) bool {
+	return slices.ContainsFunc(e.Related, func(r Related) bool { return r.Nav.Collection && len(r.Entities)+len(r.References) > 0 })
+}
+
+// parent is the entity that a new one is created for.
+type parent struct {
+	nav   *edm.Navigation
+	pairs []edm.Pair
+	end   *end
+	path  string
+}
+
+func parentOf(nav *edm.Navigation, e *end, path string) *parent {
+	return &parent{nav, reversed(nav), e, path}
+}
+
+// reversed are the pairs of a navigation property as the rows of its target have them.
+func reversed(nav *edm.Navigation) []edm.Pair {
+	out := slices.Clone(nav.Pairs())
+	for i, p := range out {
+		out[i] = edm.Pair{Own: p.Other, Other: p.Own}
+	}
+	return out
+}
+
+// create binds the creation of an entity of a set, behind those that it refers to, and before those that refer to it.
+func (s *sequence) create(r *Resource, e *Entity, o WriteOptions, follows bool, of *parent, depth int) (*Writing, *change, error) {
+	if limit := s.main.opts.Limits.WithDefaults().ExpandDepth; depth > limit {
+		return nil, nil, plan.Exceeded(-1, "expand_depth", int64(limit), "the entities of the body nest deeper than they may")
+	}
+	o.Minimal = o.Minimal || follows
+	c := r.change(write.Create, e.Values, o)
+	c.out.Path = e.Path
+	if err := s.toOne(c, e, depth); err != nil {
+		return nil, nil, err
+	}
+	if of != nil {
+		if err := c.link(of.nav, of.pairs, of.end, ""); err != nil {
+			return nil, nil, at(err, of.path)
+		}
+	}
+	w, err := c.create()
+	if err != nil {
+		return nil, nil, err
+	}
+	s.out.Steps = append(s.out.Steps, w)
+	return w, c, s.toMany(endMade(w), e, depth)
+}
+
+// nested binds the creation of an entity inside of the body.
+func (s *sequence) nested(rel *Related, e *Entity, of *parent, depth int) (*end, error) {
+	if w := rel.Nav.Target.Write; w == nil || !w.Create {
+		return nil, at(plan.Errorf(plan.Malformed, -1, "the set %s takes no new entities", rel.Nav.Target.Name), rel.Path)
+	}
+	r := &Resource{Kind: OfSet, Set: rel.Nav.Target, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}
+	w, _, err := s.create(r, e, WriteOptions{Minimal: true}, false, of, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return endMade(w), nil
+}
+
+// toOne links an entity by its own foreign keys.
+func (s *sequence) toOne(c *change, e *Entity, depth int) error {
+	for i := range e.Related {
+		rel := &e.Related[i]
+		if rel.Nav.Collection {
+			continue
+		}
+		pairs := rel.Nav.Pairs()
+		if !slices.ContainsFunc(pairs, func(p edm.Pair) bool { return p.Own != nil && p.Other != nil && c.writes(p.Own) }) && len(rel.Entities) == 0 {
+			if len(pairs) > 0 {
+				continue // as a value of the foreign key itself
+			}
+			return at(plan.Errorf(plan.Malformed, -1, "this link cannot be written"), rel.Path)
+		}
+		var to *end
+		switch {
+		case rel.Null && c.out.Change.Kind == write.Create:
+			continue
+		case rel.Null:
+			if err := c.unlink(rel.Nav, pairs); err != nil {
+				return at(err, rel.Path)
+			}
+			continue
+		case len(rel.References) > 0:
+			to = endOf(rel.References[0])
+		case len(rel.Entities) > 0:
+			var err error
+			if to, err = s.nested(rel, rel.Entities[0], nil, depth); err != nil {
+				return err
+			}
+		}
+		if err := c.link(rel.Nav, pairs, to, rel.Path); err != nil {
+			return at(err, rel.Path)
+		}
+	}
+	return nil
+}
+
+// toMany links an entity by the foreign keys of others, and by tables in between.
+func (s *sequence) toMany(own *end, e *Entity, depth int) error {
+	for i := range e.Related {
+		rel := &e.Related[i]
+		if !rel.Nav.Collection {
+			continue
+		}
+		for _, entity := range rel.Entities {
+			var of *parent
+			if !rel.Nav.Through {
+				of = parentOf(rel.Nav, own, rel.Path)
+			}
+			made, err := s.nested(rel, entity, of, depth)
+			if err != nil {
+				return err
+			}
+			if rel.Nav.Through {
+				if err := s.between(write.Link, rel.Nav, own, made, rel.Path); err != nil {
+					return err
+				}
+			}
+		}
+		for _, r := range rel.References {
+			var err error
+			if rel.Nav.Through {
+				err = s.between(write.Link, rel.Nav, own, endOf(r), rel.Path)
+			} else {
+				err = s.hold(rel.Nav, own, r, &write.Match{Any: true}, rel.Path)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hold links a row that is there by its own foreign key. own is nil to unlink it.
+func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Match, path string) error {
+	if w := r.Set.Write; w == nil || !w.Update {
+		return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", r.Set.Name), path)
+	}
+	c := r.change(write.Update, nil, WriteOptions{Minimal: true, Match: m})
+	if r.Key == nil {
+		c.out.key = endOf(r)
+	}
+	c.out.Reference = nameOr(path, nav)
+	var err error
+	if own == nil {
+		err = c.unlink(nav, reversed(nav))
+	} else {
+		err = c.link(nav, reversed(nav), own, "")
+	}
+	if err != nil {
+		return at(err, path)
+	}
+	w, err := c.update()
+	s.out.Steps = append(s.out.Steps, w)
+	return err
+}
+
+// between adds or removes a link over a table in between.
+func (s *sequence) between(kind write.ChangeKind, nav *edm.Navigation, own, other *end, path string) error {
+	for _, e := range []*end{own, other} {
+		if w := e.set.Write; w == nil || !w.Update && (e.made == nil || e.made.Change.Kind != write.Create) {
+			return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", e.set.Name), path)
+		}
+	}
+	w := &Writing{Change: &write.Change{Kind: kind, Set: own.set, Nav: nav, Key: own.key, Other: other.key}, Reference: nameOr(path, nav)}
+	if own.key == nil {
+		w.key = own
+	}
+	if other.key == nil {
+		w.other = other
+	}
+	for _, of := range []struct {
+		set *edm.EntitySet
+		to  **write.Check
+	}{{own.set, &w.Change.Before}, {other.set, &w.Change.After}} {
+		r := &Resource{Kind: OfEntity, Set: of.set, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}
+		check, err := r.change(kind, nil, WriteOptions{Minimal: true}).check(&syntax.Query{}, false, &Checks{})
+		if err != nil {
+			return err
+		}
+		*of.to = check
+	}
+	s.out.Steps = append(s.out.Steps, w)
+	return nil
+}
+
+// at names the place in the body that a fault is about.
+func at(err error, path string) error {
+	if path == "" {
+		return err
+	}
+	return &PlaceError{Path: path, Err: err}
+}
+
+// PlaceError is a fault of a navigation property in a body.
+type PlaceError struct {
+	Path string
+	Err  error
+}
+
+// Error is that of the fault.
+func (e *PlaceError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the fault.
+func (e *PlaceError) Unwrap() error { return e.Err }
