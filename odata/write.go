@@ -168,7 +168,7 @@ func (r *writer) permitted() error {
 		return faultOf(q.ctx, err)
 	}
 	if code := q.caller.ReadOnly; code != "" {
-		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "what shows who you are does not allow to change anything here"}
+		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "this request may only read: its token was made without --write, or another site sent it"}
 	}
 	if absent {
 		return &fault{status: http.StatusNotImplemented, code: "not_implemented", pos: -1, message: "links cannot be written yet: write the property that holds the key"}
