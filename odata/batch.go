@@ -75,6 +75,9 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	w.WriteHeader(http.StatusOK)
 	q.out = body
 	s.parts(q, b, answers)
+	if err := q.ctx.Err(); err != nil { // an answer that ended well would look complete
+		return err
+	}
 	if err := answers.Close(); err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	case q.prefer.StopOnError:
 		goOn = false
 	}
-	for rest := b.Requests; len(rest) > 0; {
+	for rest := b.Requests; len(rest) > 0 && q.ctx.Err() == nil; {
 		n := grouped(rest)
 		ok := false
 		if rest[0].Group != "" {

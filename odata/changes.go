@@ -79,6 +79,11 @@ func (c *changes) begin(q *request) error {
 
 // read opens the rows of a plan in the transaction.
 func (c *changes) read(q *request, p *plan.Plan) (*opened, error) {
+	open := func(_ context.Context, p *plan.Plan) (plan.Rows, error) { return c.tx.Open(p) }
+	p, err := located(c.ctx, open, p)
+	if err != nil {
+		return nil, c.fault(err)
+	}
 	rows, err := c.tx.Open(p)
 	if err != nil {
 		return nil, c.fault(err)

@@ -197,7 +197,7 @@ func (r *writer) permitted() error {
 		return faultOf(q.ctx, err)
 	}
 	if code := q.caller.ReadOnly; code != "" {
-		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "what shows who you are does not allow to change anything here"}
+		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "this request may only read: its token was made without --write, or another site sent it"}
 	}
 	return nil
 }
