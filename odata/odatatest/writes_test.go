@@ -18,6 +18,7 @@ func TestMemoryWrites(t *testing.T) {
 	}
 	odatatest.RunWrites(t, fresh)
 	t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
+	t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
 }
 
 func TestMemoryLinks(t *testing.T) {
