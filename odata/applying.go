@@ -16,8 +16,8 @@ import (
 // maxChanges is how many rows one request, or a group of them, may write.
 const maxChanges = 1000
 
-// change makes the changes of the request in a transaction, which begins with the first of a group, and returns the answer.
-func (r *writer) change(c *changes) (*result, error) {
+// try makes the changes of the request in a transaction once.
+func (r *writer) try(c *changes) (*result, error) {
 	seq, err := r.bind(c)
 	if errors.Is(err, errAnswered) {
 		return c.answered(), nil
@@ -144,7 +144,7 @@ func (r *writer) behindAbsence(c *changes, why error) error {
 	res, absent := r.resource, error(r.absent())
 	if res.Kind == bind.OfRelated || res.Kind == bind.OfReference {
 		res, absent = res.Own, notFound("there is no such entity")
-	} else if res.Find == nil || r.match != nil {
+	} else if res.Find == nil || r.match != nil || r.upserts() {
 		return why
 	}
 	if err := c.begin(r.q); err != nil {

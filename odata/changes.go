@@ -27,6 +27,8 @@ type changes struct {
 	last entityAnswer
 	// undone reports that the database has undone the transaction, which is to be tried again.
 	undone bool
+	// overtaken reports that the transaction was undone once because a row was created between the look for it and its own creation.
+	overtaken bool
 	// tries counts the transactions, the one that is open included.
 	tries int
 	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.

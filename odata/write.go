@@ -70,6 +70,8 @@ type writer struct {
 	// minimal reports that the answer has no body, applied the preference that made it so.
 	minimal bool
 	applied string
+	// creates reports that an upsert has found no row, and creates it.
+	creates bool
 	// id is the option $id, linked the entity whose link is removed.
 	id     string
 	linked *bind.Resource

@@ -59,6 +59,9 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 	if r.q.method == http.MethodPost {
 		return r.resource.CreateAll(e, o)
 	}
+	if r.creates {
+		return r.resource.UpsertAll(e, o)
+	}
 	return r.resource.UpdateAll(e, o)
 }
 
@@ -133,6 +136,9 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	refusal, ok := errors.AsType[*write.Refusal](err)
 	if !ok {
 		return c.fault(err)
+	}
+	if again := r.again(c, w, refusal); again != nil {
+		return again
 	}
 	f := (*fault)(nil)
 	switch kind := refusal.Kind; {

@@ -163,6 +163,13 @@ func writable() *edm.Model {
 	return m
 }
 
+// keyed is writable with keys that clients choose.
+func keyed() *edm.Model {
+	m := writable()
+	m.Set("Products").Type.Property("ID").Computed = false
+	return m
+}
+
 func TestWriting(t *testing.T) {
 	t.Parallel()
 	flat := strings.Join(strings.Fields(string(csdl.XML(writable(), options()))), " ")
@@ -182,6 +189,10 @@ func TestWriting(t *testing.T) {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%s: no %s in\n%s", name, want, flat)
 		}
+	}
+	chosen := strings.Join(strings.Fields(string(csdl.XML(keyed(), options()))), " ")
+	if want := `<PropertyValue Property="Updatable" Bool="true"/> <PropertyValue Property="Upsertable" Bool="true"/>`; !strings.Contains(chosen, want) || strings.Contains(flat, "Upsertable") {
+		t.Errorf("no %s, or where the database gives the keys:\n%s", want, chosen)
 	}
 	hidden := writable()
 	s := hidden.Set("Products")

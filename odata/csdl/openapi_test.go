@@ -246,4 +246,15 @@ func TestOpenAPIWriting(t *testing.T) {
 	if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "If-Match" {
 		t.Errorf("the parameters of a change: %v", parameters)
 	}
+	if required := parameters[0].(map[string]any)["required"]; required != true || at(t, doc, "paths /Products({ID}) patch responses 201") != nil {
+		t.Error("a change creates a product whose key the database gives")
+	}
+	if err := json.Unmarshal(csdl.OpenAPI(keyed(), "/odata/", options(), everything), &doc); err != nil {
+		t.Fatal(err)
+	}
+	parameters, _ = at(t, doc, "paths /Products({ID}) patch parameters").([]any)
+	created := at(t, doc, "paths /Products({ID}) patch responses 201 content application/json schema")
+	if len(parameters) != 1 || parameters[0].(map[string]any)["required"] != false || cmp.Diff(ref("Product"), created) != "" {
+		t.Errorf("an upsert has the parameters %v and creates %v", parameters, created)
+	}
 }

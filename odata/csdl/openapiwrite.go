@@ -43,23 +43,33 @@ func (a *api) changes(of operation, s *edm.EntitySet) {
 	if s.Write == nil {
 		return
 	}
-	tag := []any{record{
-		{"name", "If-Match"},
-		{"in", "header"},
-		{"required", true},
-		{"description", "The @odata.etag of the entity, or * for any"},
-		{"schema", record{{"type", "string"}}},
-	}}
 	done := field{"204", record{{"description", "Success"}}}
 	if s.Write.Update {
 		of.does, of.summary = update, "Update entity in "+s.Name
+		tag, answers := matchHeader(true, "The @odata.etag of the entity, or * for any"), record{{"200", one(a.schema(s.Type))}}
+		if s.Upserts() {
+			of.summary = "Update entity in " + s.Name + ", or create it"
+			tag = matchHeader(false, "The @odata.etag of the entity, or * for any; none creates the entity")
+			answers = append(answers, field{"201", record{{"description", "Created entity"}, {"content", jsonContent(a.schema(s.Type))}}})
+		}
 		do := a.write(of, tag, record{{"requestBody", body("New property values", ref("schemas", a.bodyName(s, update)))}})
-		a.add("patch", append(do, field{"responses", append(record{{"200", one(a.schema(s.Type))}}, a.answers(done, of.guards...)...)}))
+		a.add("patch", append(do, field{"responses", append(answers, a.answers(done, of.guards...)...)}))
 	}
 	if s.Write.Delete {
 		of.does, of.summary = "delete", "Delete entity from "+s.Name
+		tag := matchHeader(true, "The @odata.etag of the entity, or * for any")
 		a.add("delete", append(a.write(of, tag, nil), field{"responses", a.answers(done, of.guards...)}))
 	}
+}
+
+func matchHeader(required bool, text string) []any {
+	return []any{record{
+		{"name", "If-Match"},
+		{"in", "header"},
+		{"required", required},
+		{"description", text},
+		{"schema", record{{"type", "string"}}},
+	}}
 }
 
 // write gives an operation that changes something, but for its responses. Its caller needs a session or a token, whatever the

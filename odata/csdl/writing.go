@@ -15,6 +15,9 @@ func writing(s *edm.EntitySet) []annotation {
 	}
 	insert, update := record{{"Insertable", w.Create}}, record{{"Updatable", w.Update}}
 	remove := record{{"Deletable", w.Delete}}
+	if s.Upserts() {
+		update = append(update, field{"Upsertable", true})
+	}
 	if s.Write != nil {
 		p, navs := pathsOf(s), linksOf(s)
 		insert = append(insert, listed("NonInsertableProperties", p.computed)...)

@@ -115,3 +115,10 @@ func (n *Navigation) HeldPaths() [][]*Property {
 	}
 	return out
 }
+
+// Upserts reports whether a client may create an entity of the set by changing one that is not there: it may create, update, and
+// choose the whole key.
+func (s *EntitySet) Upserts() bool {
+	return s.Write != nil && s.Write.Create && s.Write.Update && len(s.Type.Key) > 0 &&
+		!slices.ContainsFunc(s.Type.Key, func(p *Property) bool { return s.Access(p) == Computed })
+}

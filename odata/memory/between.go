@@ -27,7 +27,7 @@ func (l *link) end() int {
 	return 0
 }
 
-// linked reports whether the link leads from one key to another.
+// linked reports whether there is a link from one key to another.
 func (l *link) linked(in *state, from, to string) bool {
 	return slices.Contains(in.between[l.via].ends[l.end()][from], to)
 }

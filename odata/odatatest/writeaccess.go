@@ -12,10 +12,10 @@ func writeAccess() []rule {
 			{request: "GET Makers/$count", as: "reader", want: "3"},
 		}},
 		{"another's row", []step{
-			{request: "PATCH Notes(book='y',page=1)", body: `{"text":"x"}`, status: 404},
+			{request: "PATCH Notes(book='y',page=1)", body: `{"text":"x","open":true}`, status: 409, has: []string{`"code":"duplicate"`}},
 			{request: "PATCH Notes(book='y',page=1)", body: `{"text":"x"}`, header: anyTag(), status: 412},
 			{request: "DELETE Notes(book='y',page=1)", header: []string{"If-Match", `W/"1"`}, status: 412},
-			{request: "PATCH Notes(book='y',page=1)", body: `{"text":`, status: 404},
+			{request: "PATCH Notes(book='y',page=1)", body: `{"text":`, status: 400},
 			{request: "GET Notes(book='y',page=1)", as: "bob", has: []string{`"text":"bob's"`, `"version":1`}},
 		}},
 		{"a row that may be read and not changed", []step{

@@ -19,15 +19,15 @@ func WriteTables() []Table {
 			Rows: [][]any{{"gold", "Gold", false, 1}, {"lead", "Lead", true, 1}, {"bob", "Bob's", false, 2}},
 		},
 		{
-			Name: "teams", Key: []string{"id"}, Unique: []string{"name"}, Columns: []string{"id big!", "name str!", "city str"},
-			Rows: [][]any{{1, "Red", "Bern"}, {2, "Blue", nil}, {3, "Green", nil}},
+			Name: "teams", Key: []string{"id"}, Unique: []string{"name"}, Columns: []string{"id str!", "name str!", "city str"},
+			Rows: [][]any{{"1", "Red", "Bern"}, {"2", "Blue", nil}, {"3", "Green", nil}},
 		},
 		{
 			Name: "team_badges", Key: []string{"team_id", "badge"}, Foreign: []string{"team_id -> teams(id)", "badge -> badges(code)"},
-			Defaults: map[string]string{"weight": "1"}, Columns: []string{"team_id big!", "badge str!", "weight big!", "remark str"},
-			Rows: [][]any{{1, "lead", 1, nil}, {1, "bob", 1, nil}},
+			Defaults: map[string]string{"weight": "1"}, Columns: []string{"team_id str!", "badge str!", "weight big!", "remark str"},
+			Rows: [][]any{{"1", "lead", 1, nil}, {"1", "bob", 1, nil}},
 		},
-		{Name: "team_rivals", Columns: []string{"team_id big!", "rival_id big!"}, Rows: [][]any{{1, 2}, {1, 2}}},
+		{Name: "team_rivals", Columns: []string{"team_id str!", "rival_id str!"}, Rows: [][]any{{"1", "2"}, {"1", "2"}}},
 		{Name: "units", Key: []string{"code"}, Columns: []string{"code str!", "name str"}, Rows: [][]any{{"kg", "kilogram"}}},
 		{
 			Name: "parts", Key: []string{"code"}, Foreign: []string{"maker_id -> makers(id)", "unit -> units(code)"}, Defaults: map[string]string{"stock": "0"},

@@ -47,7 +47,7 @@ func (l linker) resource(t testing.TB, target string) *bind.Resource {
 	return r
 }
 
-// change makes the change of "link Teams(1)/badges Badges('gold')", or of "unlink" with the same.
+// change makes the change of "link Teams('1')/badges Badges('gold')", or of "unlink" with the same.
 func (l linker) change(t testing.TB, request string) *write.Change {
 	t.Helper()
 	words := strings.Fields(request)
@@ -129,33 +129,33 @@ func linkSteps(t *testing.T, s Subject) {
 	t.Helper()
 	h := handler(t, s, odata.Options{})
 	for i, step := range []struct{ request, want, read, rows string }{
-		{"link Teams(1)/badges Badges('gold')", "", "Teams(1)/badges?$select=code", `[{"code":"gold"},{"code":"lead"}]`},
-		{"link Teams(1)/badges Badges('gold')", "", "Badges('gold')/teams?$select=id", `[{"id":1}]`},
-		{"link Badges('gold')/teams Teams(2)", "", "Teams(2)/badges?$select=code", `[{"code":"gold"}]`},
-		{"link Teams(2)/badges Badges('gold')", "", "Badges('gold')/teams?$select=id", `[{"id":1},{"id":2}]`},
-		{"unlink Badges('gold')/teams Teams(1)", "", "Teams(1)/badges?$select=code", `[{"code":"lead"}]`},
-		{"unlink Badges('gold')/teams Teams(1)", "404 teams", "", ""},
-		{"unlink Teams(3)/badges Badges('gold')", "404 badges", "", ""},
-		{"link Teams(9)/badges Badges('gold')", "404", "", ""},
-		{"unlink Teams(9)/badges Badges('gold')", "404", "", ""},
-		{"link Teams(1)/badges Badges('none')", "dead badges", "", ""},
-		{"link Teams(1)/badges Badges('bob')", "dead badges", "", ""},
-		{"unlink Teams(1)/badges Badges('none')", "404 badges", "", ""},
-		{"unlink Teams(1)/badges Badges('bob')", "404 badges", "", ""},
-		{"link Badges('bob')/teams Teams(1)", "404", "", ""},
-		{"unlink Badges('bob')/teams Teams(1)", "404", "", ""},
-		{"link Teams(2)/badges Badges('lead')", "403", "Teams(2)/badges?$select=code", `[{"code":"gold"}]`},
-		{"link Badges('lead')/teams Teams(9)", "403", "", ""},
-		{"link Teams(1)/badges Badges('lead')", "403", "", ""},
-		{"unlink Teams(1)/badges Badges('lead')", "403", "Teams(1)/badges?$select=code", `[{"code":"lead"}]`},
-		{"unlink Teams(2)/badges Badges('lead')", "404 badges", "", ""},
-		{"link Teams(1)/rivals Teams(1)", "", "Teams(1)/rivals?$select=id", `[{"id":1},{"id":2}]`},
-		{"link Teams(3)/rivalOf Teams(1)", "", "Teams(1)/rivals?$select=id", `[{"id":1},{"id":2},{"id":3}]`},
-		{"link Teams(1)/rivals Teams(2)", "", "Teams(2)/rivalOf?$select=id", `[{"id":1}]`},
-		{"unlink Teams(2)/rivalOf Teams(1)", "", "Teams(1)/rivals?$select=id", `[{"id":1},{"id":3}]`},
-		{"unlink Teams(1)/rivals Teams(2)", "404 rivals", "", ""},
-		{"unlink Teams(2)/rivals Teams(1)", "404 rivals", "", ""},
-		{"unlink Teams(1)/rivals Teams(1)", "", "Teams?$select=id&$filter=rivals/any()", `[{"id":1}]`},
+		{"link Teams('1')/badges Badges('gold')", "", "Teams('1')/badges?$select=code", `[{"code":"gold"},{"code":"lead"}]`},
+		{"link Teams('1')/badges Badges('gold')", "", "Badges('gold')/teams?$select=id", `[{"id":"1"}]`},
+		{"link Badges('gold')/teams Teams('2')", "", "Teams('2')/badges?$select=code", `[{"code":"gold"}]`},
+		{"link Teams('2')/badges Badges('gold')", "", "Badges('gold')/teams?$select=id", `[{"id":"1"},{"id":"2"}]`},
+		{"unlink Badges('gold')/teams Teams('1')", "", "Teams('1')/badges?$select=code", `[{"code":"lead"}]`},
+		{"unlink Badges('gold')/teams Teams('1')", "404 teams", "", ""},
+		{"unlink Teams('3')/badges Badges('gold')", "404 badges", "", ""},
+		{"link Teams('9')/badges Badges('gold')", "404", "", ""},
+		{"unlink Teams('9')/badges Badges('gold')", "404", "", ""},
+		{"link Teams('1')/badges Badges('none')", "dead badges", "", ""},
+		{"link Teams('1')/badges Badges('bob')", "dead badges", "", ""},
+		{"unlink Teams('1')/badges Badges('none')", "404 badges", "", ""},
+		{"unlink Teams('1')/badges Badges('bob')", "404 badges", "", ""},
+		{"link Badges('bob')/teams Teams('1')", "404", "", ""},
+		{"unlink Badges('bob')/teams Teams('1')", "404", "", ""},
+		{"link Teams('2')/badges Badges('lead')", "403", "Teams('2')/badges?$select=code", `[{"code":"gold"}]`},
+		{"link Badges('lead')/teams Teams('9')", "403", "", ""},
+		{"link Teams('1')/badges Badges('lead')", "403", "", ""},
+		{"unlink Teams('1')/badges Badges('lead')", "403", "Teams('1')/badges?$select=code", `[{"code":"lead"}]`},
+		{"unlink Teams('2')/badges Badges('lead')", "404 badges", "", ""},
+		{"link Teams('1')/rivals Teams('1')", "", "Teams('1')/rivals?$select=id", `[{"id":"1"},{"id":"2"}]`},
+		{"link Teams('3')/rivalOf Teams('1')", "", "Teams('1')/rivals?$select=id", `[{"id":"1"},{"id":"2"},{"id":"3"}]`},
+		{"link Teams('1')/rivals Teams('2')", "", "Teams('2')/rivalOf?$select=id", `[{"id":"1"}]`},
+		{"unlink Teams('2')/rivalOf Teams('1')", "", "Teams('1')/rivals?$select=id", `[{"id":"1"},{"id":"3"}]`},
+		{"unlink Teams('1')/rivals Teams('2')", "404 rivals", "", ""},
+		{"unlink Teams('2')/rivals Teams('1')", "404 rivals", "", ""},
+		{"unlink Teams('1')/rivals Teams('1')", "", "Teams?$select=id&$filter=rivals/any()", `[{"id":"1"}]`},
 	} {
 		l := newLinker(t, s, "ada")
 		if got := l.made(l.change(t, step.request)); got != step.want {
@@ -176,7 +176,7 @@ func linkSteps(t *testing.T, s Subject) {
 func linkGroups(t *testing.T, s Subject) {
 	t.Helper()
 	l := newLinker(t, s, "ada")
-	there, again, gone := l.change(t, "link Teams(2)/badges Badges('gold')"), l.change(t, "link Badges('gold')/teams Teams(2)"), l.change(t, "unlink Teams(2)/badges Badges('gold')")
+	there, again, gone := l.change(t, "link Teams('2')/badges Badges('gold')"), l.change(t, "link Badges('gold')/teams Teams('2')"), l.change(t, "unlink Teams('2')/badges Badges('gold')")
 	tx, err := l.source.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func linkGroups(t *testing.T, s Subject) {
 func linkRaces(t *testing.T, s Subject) {
 	t.Helper()
 	l := newLinker(t, s, "ada")
-	for _, ways := range [][2]string{{"Teams(2)/rivals Teams(3)", "Teams(3)/rivalOf Teams(2)"}, {"Teams(2)/badges Badges('gold')", "Badges('gold')/teams Teams(2)"}} {
+	for _, ways := range [][2]string{{"Teams('2')/rivals Teams('3')", "Teams('3')/rivalOf Teams('2')"}, {"Teams('2')/badges Badges('gold')", "Badges('gold')/teams Teams('2')"}} {
 		for _, round := range []struct {
 			verb string
 			want map[string]int

@@ -228,6 +228,13 @@ func (m *model) judge(s *modelSet, at int, tag modelTag, user int) int {
 func (m *model) patch(set string, key []string, values map[string]string, tag modelTag, user int) int {
 	s := m.sets[set]
 	at := m.find(s, key, user)
+	if at < 0 && tag == noTag && s.auto == "" {
+		created := maps.Clone(values)
+		for i, k := range s.key {
+			created[k] = key[i]
+		}
+		return m.post(set, created, user)
+	}
 	if status := m.judge(s, at, tag, user); status != 0 {
 		return status
 	}

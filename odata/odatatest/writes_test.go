@@ -19,10 +19,10 @@ func TestMemoryWrites(t *testing.T) {
 			return odatatest.Subject{Model: source.Model(), Source: source}
 		}
 	}
-	odatatest.RunWrites(t, subject(odatatest.WriteMapping(), odatatest.WriteTables()))
+	fresh := subject(odatatest.WriteMapping(), odatatest.WriteTables())
+	odatatest.RunWrites(t, fresh)
 	odatatest.RunWriteOrder(t, subject(odatatest.OrderMapping(), odatatest.OrderTables()))
 	odatatest.RunLinkRules(t, subject(odatatest.LinkMapping(), odatatest.LinkTables()))
-	t.Run("links over a table in between", func(t *testing.T) {
-		odatatest.RunLinks(t, subject(odatatest.WriteMapping(), odatatest.WriteTables()))
-	})
+	t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
+	t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
 }

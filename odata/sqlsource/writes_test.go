@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,12 +42,12 @@ func TestDatabasesWrite(t *testing.T) {
 					return odatatest.Subject{Model: source.Model(), Source: source}
 				}
 			}
-			odatatest.RunWrites(t, subject(odatatest.WriteTables(), odatatest.WriteMapping()))
-			t.Run("links over a table in between", func(t *testing.T) {
-				odatatest.RunLinks(t, subject(odatatest.WriteTables(), odatatest.WriteMapping()))
-			})
-			for _, table := range []string{"replies", "notes", "parts", "units", "makers"} {
-				db.DB.MustExec("DROP TABLE IF EXISTS " + table)
+			fresh := subject(odatatest.WriteTables(), odatatest.WriteMapping())
+			odatatest.RunWrites(t, fresh)
+			t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
+			t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
+			for _, table := range slices.Backward(odatatest.WriteTables()) {
+				db.DB.MustExec("DROP TABLE IF EXISTS " + table.Name)
 			}
 			t.Run("order of faults", func(t *testing.T) {
 				odatatest.RunWriteOrder(t, subject(odatatest.OrderTables(), odatatest.OrderMapping()))

@@ -209,6 +209,12 @@ type Refusal struct { //nolint:errname // an answer: errors.As(err, &refusal)
 	Cause error
 }
 
+// OfKey reports whether the refusal is about the key of an entity type, and nothing else.
+func (r *Refusal) OfKey(t *edm.EntityType) bool {
+	inKey := func(path []*edm.Property) bool { return len(path) == 1 && t.IsKey(path[0]) }
+	return len(r.Properties) == len(t.Key) && !slices.ContainsFunc(r.Properties, func(path []*edm.Property) bool { return !inKey(path) })
+}
+
 // Error is for the log. What clients read is made of the kind by package odata.
 func (r *Refusal) Error() string {
 	names := [...]string{

@@ -114,6 +114,27 @@ func TestJudgeLink(t *testing.T) {
 	}
 }
 
+func TestRefusalOfKey(t *testing.T) {
+	a, b, c := &edm.Property{Name: "a"}, &edm.Property{Name: "b"}, &edm.Property{Name: "c"}
+	of := &edm.EntityType{Key: []*edm.Property{a, b}}
+	for name, tt := range map[string]struct {
+		paths [][]*edm.Property
+		want  bool
+	}{
+		"the key":         {[][]*edm.Property{{b}, {a}}, true},
+		"a part of it":    {[][]*edm.Property{{a}}, false},
+		"another":         {[][]*edm.Property{{c}}, false},
+		"with another":    {[][]*edm.Property{{a}, {c}}, false},
+		"inside of one":   {[][]*edm.Property{{a}, {b, c}}, false},
+		"nobody knows":    {nil, false},
+		"more than a key": {[][]*edm.Property{{a}, {b}, {c}}, false},
+	} {
+		if got := (&write.Refusal{Kind: write.Duplicate, Properties: tt.paths}).OfKey(of); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestVerify(t *testing.T) {
 	c := changeOf(nil)
 	for name, v := range map[string]struct {
