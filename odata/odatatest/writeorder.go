@@ -26,7 +26,8 @@ func OrderMapping() sqlsource.Config {
 		return sqlsource.EntitySet{
 			Name: name, Table: "items", Write: &sqlsource.Write{Create: true, Update: true, Filter: filter},
 			Navigations: []sqlsource.Navigation{
-				{Name: "group", To: "Groups", On: map[string]string{"group_id": "id"}}, {Name: "unitOf", To: "Units", On: map[string]string{"unit": "code"}},
+				{Name: "group", To: "Groups", On: map[string]string{"group_id": "id"}},
+				{Name: "unitOf", To: "Units", On: map[string]string{"unit": "code"}},
 				{Name: "peerOf", To: "Items", On: map[string]string{"peer": "id"}},
 			},
 		}
