@@ -121,6 +121,9 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 // first returns the refusal that comes first of a row that breaks a rule, the last one of a table: RowNotAllowed before the others. It
 // names all links of a DeadLink.
 func (t *transaction) first(c *write.Change, s *set, next *table, why *write.Refusal) error {
+	if s.lacks(c, next.rows[len(next.rows)-1]) {
+		return why
+	}
 	t.put(s, next) // which nobody sees: the transaction ends with the refusal
 	_, err := t.verify(c, s.keyValues(next.rows[len(next.rows)-1]))
 	verified, ok := errors.AsType[*write.Refusal](err)
@@ -131,6 +134,35 @@ func (t *transaction) first(c *write.Change, s *set, next *table, why *write.Ref
 		return verified
 	}
 	return why
+}
+
+// lacks reports whether a condition of a creation is over a property that needs a value and got none.
+func (s *set) lacks(c *write.Change, r row) bool {
+	absent := func(path []*edm.Property) bool {
+		at := s.place(path)
+		given := slices.ContainsFunc(c.Values, func(a write.Assignment) bool { return slices.Equal(a.Path, path) })
+		return r[at].Null && !s.cells[at].nullable && !given
+	}
+	if c.Kind != write.Create || c.After.Condition() == nil {
+		return false
+	}
+	of, found := c.After.Range(), false
+	over := func(inner *plan.Range) {
+		found = found || inner.Outer == of && slices.ContainsFunc(inner.Nav.KeyPaths(), absent)
+	}
+	for _, join := range c.After.Plan.Top.Query.Joins {
+		over(join)
+	}
+	plan.WalkInto(func(e plan.Expr) bool {
+		switch e := e.(type) {
+		case *plan.Ref:
+			found = found || e.Range == of && len(e.Path) > 0 && e.T.Kind != edm.Complex && absent(e.Path)
+		case *plan.Sub:
+			over(e.Query.Range)
+		}
+		return true
+	}, c.After.Condition())
+	return found
 }
 
 // without returns rows without those that have the key of the row at a place, which is then the last one.

@@ -26,7 +26,8 @@ func OrderMapping() sqlsource.Config {
 		return sqlsource.EntitySet{
 			Name: name, Table: "items", Write: &sqlsource.Write{Create: true, Update: true, Filter: filter},
 			Navigations: []sqlsource.Navigation{
-				{Name: "group", To: "Groups", On: map[string]string{"group_id": "id"}}, {Name: "unitOf", To: "Units", On: map[string]string{"unit": "code"}},
+				{Name: "group", To: "Groups", On: map[string]string{"group_id": "id"}},
+				{Name: "unitOf", To: "Units", On: map[string]string{"unit": "code"}},
 				{Name: "peerOf", To: "Items", On: map[string]string{"peer": "id"}},
 			},
 		}
@@ -47,6 +48,7 @@ func RunWriteOrder(t *testing.T, fresh func(testing.TB) Subject) {
 			{request: "POST Items", body: `{"id":"9","code":"x","group_id":2,"unit":"nope"}`, status: 403},
 			{request: "POST Items", body: `{"id":"9","code":"x","group_id":7}`, status: 403},
 			{request: "POST Items", body: `{"id":"9","code":null,"group_id":2}`, status: 403},
+			{request: "POST Opened", body: `{"id":"9","state":"open"}`, status: 422, has: []string{`"target":"code"`}},
 			{request: "POST Items", body: `{"id":"9","code":null,"group_id":1}`, status: 422, has: []string{`"target":"code"`}},
 			{request: "PATCH Items('1')", body: `{"group_id":2,"code":"b"}`, header: anyTag(), status: 403},
 			{request: "PATCH Items('1')", body: `{"group_id":null,"code":"b"}`, header: anyTag(), status: 409, has: []string{`"target":"code"`}},
@@ -66,9 +68,7 @@ func RunWriteOrder(t *testing.T, fresh func(testing.TB) Subject) {
 			{request: "PATCH Items('1')", body: `{"unit":"nope","peer":"77"}`, header: anyTag(), status: 409, has: []string{`"target":"unit"`, `"target":"peer"`}},
 			{request: "PATCH Items('1')", body: `{"unit":"kg","peer":"77","group_id":1}`, header: anyTag(), status: 409, has: []string{`"details":[{"code":"dead_link","message":"peer names`, `"target":"peer","@Common.numericSeverity":4}]`}},
 			{request: "POST Items", body: `{"id":"9","code":"x","unit":"nope","peer":"1","group_id":null}`, status: 409, has: []string{`"details":[{"code":"dead_link","message":"unit names`, `"target":"unit","@Common.numericSeverity":4}]`}},
-			{request: "POST $batch", body: `{"requests":[{"id":"1","atomicityGroup":"g","method":"POST","url":"Items","headers":{"content-type":"application/json"},"body":{"id":"20","code":"n"}},
-				{"id":"2","atomicityGroup":"g","method":"POST","url":"Items","headers":{"content-type":"application/json"},"body":{"id":"21","code":"m","peer":"20","unit":"nope"}}]}`,
-				has: []string{`"details":[{"code":"dead_link","message":"unit names`, `"target":"unit","@Common.numericSeverity":4`}},
+			{request: "POST $batch", body: `{"requests":[{"id":"1","atomicityGroup":"g","method":"POST","url":"Items","headers":{"content-type":"application/json"},"body":{"id":"20","code":"n"}},{"id":"2","atomicityGroup":"g","method":"POST","url":"Items","headers":{"content-type":"application/json"},"body":{"id":"21","code":"m","peer":"20","unit":"nope"}}]}`, has: []string{`"details":[{"code":"dead_link","message":"unit names`, `"target":"unit","@Common.numericSeverity":4`}},
 			{request: "GET Items/$count", want: "2"},
 		}},
 	} {

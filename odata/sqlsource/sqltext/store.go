@@ -211,10 +211,10 @@ func fractionDigits(s string) int {
 	return len(strings.TrimRight(frac, "Z0"))
 }
 
-// decimalDigits is how many digits a decimal has on both sides of its point, needless zeros aside.
-func decimalDigits(s string) (whole, frac int) {
-	before, behind, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
-	return len(strings.TrimLeft(before, "0")), len(strings.TrimRight(behind, "0"))
+// fractionOf is how many digits a decimal has behind its point, needless zeros aside.
+func fractionOf(s string) int {
+	_, behind, _ := strings.Cut(s, ".")
+	return len(strings.TrimRight(behind, "0"))
 }
 
 // within reports whether a column can hold the digits of a decimal. The scale of PostgreSQL may be negative, and greater than the

@@ -20,11 +20,9 @@ func (d postgres) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	case k == edm.Boolean || k.Integer() || k == edm.Enum:
 		return cast(v.Int, "bigint"), c.Type != "oid" || v.Int >= 0 && v.Int <= math.MaxUint32
 	case k == edm.Decimal && c.Type == "money":
-		_, frac := decimalDigits(s)
-		return cast(s, "numeric::money"), frac <= 2
+		return cast(s, "numeric::money"), fractionOf(s) <= 2
 	case k == edm.Decimal:
-		_, frac := decimalDigits(s)
-		return cast(s, "numeric"), c.within(s) && !(whole && frac > 0)
+		return cast(s, "numeric"), c.within(s) && !(whole && fractionOf(s) > 0)
 	case k.Floating():
 		return cast(v.Float, "double precision"), (c.Type != "real" || single(v.Float)) && !(whole && v.Float != math.Trunc(v.Float))
 	case k == edm.Guid:
@@ -124,8 +122,7 @@ func (d mysql) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	case k == edm.Boolean || k.Integer() || k == edm.Enum:
 		return param(v.Int), true
 	case k == edm.Decimal:
-		_, frac := decimalDigits(s)
-		return param(s), !(whole && frac > 0) && (whole || c.within(s))
+		return param(s), !(whole && fractionOf(s) > 0) && (whole || c.within(s))
 	case k.Floating():
 		return param(v.Float), d.keepsFloat(c, v.Float) && !(whole && v.Float != math.Trunc(v.Float))
 	case k == edm.Guid && strings.Contains(c.Type, "binary"):

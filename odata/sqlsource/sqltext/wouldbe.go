@@ -16,7 +16,7 @@ type wouldBe struct {
 
 // WouldBe returns the node and the statement that read the conditions of Change.After over the row that a change would leave, where the
 // database refuses it: first Filter, if there is one, then Links, and a further column. There is no row where the row policy does not hold. The statement
-// fails where a condition is over a column whose value the database gives.
+// fails where a condition is over a column whose value the database gives, or that lacks one.
 func (g *Generator) WouldBe(c *write.Change) (*plan.Node, Statement) {
 	check, q := c.After, c.After.Plan.Top.Query
 	n := &plan.Node{Set: c.Set, Query: &plan.Query{Range: q.Range, Joins: q.Joins, Counts: q.Counts}}
@@ -58,7 +58,7 @@ func (g *Generator) rowOf(c *write.Change) frag {
 			case ok:
 			case c.Kind == write.Update && !column.Given:
 				value = text("own." + name)
-			case column.Given:
+			case column.Given, column.Standard == "" && !column.Nullable: // or nobody has given one
 				continue
 			case column.Standard == "":
 				value = text("NULL")
