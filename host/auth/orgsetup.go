@@ -23,7 +23,7 @@ type orgSetupPayload struct {
 // role org_setup accepts or refuses.
 func orgSetupKind() kind {
 	return kind{
-		name: pluginsdk.KindOrgSetup,
+		name: pluginsdk.OrgSetup("").Kind(),
 		accept: func(_ *Pipeline, _ *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
 			return pluginsdk.OrgSetup(i.PersonName()), nil
 		},
