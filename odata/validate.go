@@ -3,7 +3,7 @@ package odata
 import "encoding/json"
 
 // MaxProposed is how many bytes the Set, Key, Old and New of all proposals of one call of Options.Validate have at most.
-// A request that leads to more is refused before rules are asked.
+// A request with more is refused before rules are asked.
 const MaxProposed = 3 << 20
 
 // Proposal is one change as rules see it, before anything of it is written.

@@ -34,7 +34,7 @@ var ErrContract = errors.New("plugin broke the contract")
 // know grants: it sends what it is given and returns what it gets. Its methods
 // may be called from several goroutines at once.
 type Client struct {
-	// Conn leads to the plugin. Make it with the options of handshake.DialOptions.
+	// Conn is a connection to the plugin. Make it with the options of handshake.DialOptions.
 	Conn grpc.ClientConnInterface
 }
 
