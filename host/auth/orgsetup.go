@@ -76,7 +76,7 @@ func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]
 	}
 	next := a.step.intent.Envelope()
 	body.Next = &next
-	p.Logger.Info("intent satisfied", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "next", string(next.Kind))
+	p.Logger.Info("intent satisfied", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "next", next.Kind)
 	return body, nil
 }
 

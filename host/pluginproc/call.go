@@ -99,6 +99,9 @@ func (s *slot) roles() pluginsdk.Plugin {
 	return pluginsdk.Plugin{
 		Dispenser: pluginsdk.DispenserFunc(s.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
 		Listener: pluginsdk.ListenerFunc(s.current.notify), IdentityProvider: s.current,
+		Validator: pluginsdk.ValidatorFunc(func(ctx context.Context, user pluginsdk.User, changes []pluginsdk.Change) (pluginsdk.Verdict, error) {
+			return s.current.validate(ctx, "call", user, changes)
+		}),
 	}
 }
 
