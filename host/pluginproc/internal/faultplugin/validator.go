@@ -58,8 +58,8 @@ func rawVerdicts() map[string][]byte {
 	refusal := func(change uint64, property, why string) []byte {
 		return message(1, change, text(2, property), text(3, why))
 	}
-	amendment := func(change uint64, property, value string) []byte {
-		return message(2, change, text(2, property), text(3, value))
+	amendment := func(property, value string) []byte {
+		return message(2, 0, text(2, property), text(3, value))
 	}
 	return map[string][]byte{
 		"raw-index":    refusal(1, "", "no"),
@@ -70,10 +70,10 @@ func rawVerdicts() map[string][]byte {
 		"raw-lines":    refusal(0, "status", "a\nb"),
 		"raw-utf8":     refusal(0, "status", "\xff"),
 		"raw-many":     []byte(strings.Repeat(string(refusal(0, "", "no")), 1001)),
-		"raw-amends":   amendment(0, "nope", "1"),
-		"raw-value":    amendment(0, "status", "{}"),
-		"raw-nothing":  amendment(0, "status", ""),
-		"raw-json":     amendment(0, "status", "nan"),
+		"raw-amends":   amendment("nope", "1"),
+		"raw-value":    amendment("status", "{}"),
+		"raw-nothing":  amendment("status", ""),
+		"raw-json":     amendment("status", "nan"),
 		"not-protobuf": {0x0a, 0xff},
 	}
 }
