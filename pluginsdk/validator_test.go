@@ -197,8 +197,8 @@ func TestChangesByHand(t *testing.T) {
 	if c := own.changes[0]; own.user.Locale != "de" || !c.New.Equal(pluginsdk.ValuesOf(map[string]pluginsdk.Value{"price": json.Number("2.50"), "a/b": int64(3)})) {
 		t.Errorf("it was asked about %+v by %+v", c, own.user)
 	}
-	own.verdict = pluginsdk.Refuse(0, "amount", "no")
-	want = map[string]any{"accepted": false, "refused": []any{map[string]any{"change": 0.0, "property": "amount", "message": "no"}}, "amended": []any{}}
+	own.verdict = pluginsdk.Refuse(0, "price", "no")
+	want = map[string]any{"accepted": false, "refused": []any{map[string]any{"change": 0.0, "property": "price", "message": "no"}}, "amended": []any{}}
 	if diff := cmp.Diff(want, run(`{"role": "validator"}`)); diff != "" {
 		t.Error(diff)
 	}

@@ -801,8 +801,8 @@ class Plugin {
 
 /** The changes of a call by hand as a host sends them, or one sample. */
 function changesByHand(text, changes) {
-  const order = '{"id": 5, "status": "open", "amount": 12.50, "cost": 10.00, "quantity": 2, "created_by": 1, "note": null}'
-  if (!changes) return [{ set: 'Orders', kind: 'update', key: '5', old: Buffer.from(order), new: Buffer.from(order.replace('open', 'paid')) }]
+  const order = '{"id": 5, "status": "open", "price": 12.50, "cost": 10.00, "quantity": 2, "created_by": 1, "note": null}'
+  if (!changes) return [{ set: 'Samples', kind: 'update', key: '5', old: Buffer.from(order), new: Buffer.from(order.replace('open', 'paid')) }]
   const json = (value) => isObject(value) ? `{${Object.entries(value).map(([name, v]) => `${JSON.stringify(name)}:${json(v)}`)}}` : writeJSON(value)
   const entity = (value) => Buffer.from(value ? json(value) : '')
   return readJSON(text).changes.map(({ set = '', kind, key = '', old, new: next }, i) => {

@@ -1076,8 +1076,8 @@ def _changes_by_hand(text):
     """The changes of a call by hand as a host sends them, or one sample."""
     changes = json.loads(text, parse_float=decimal.Decimal).get("changes")
     if changes is None:
-        old = {"id": 5, "status": "open", "amount": decimal.Decimal("12.50"), "cost": 10, "quantity": 2, "created_by": 1, "note": None}
-        changes = [{"set": "Orders", "kind": "update", "key": "5", "old": old, "new": {**old, "status": "paid"}}]
+        old = {"id": 5, "status": "open", "price": decimal.Decimal("12.50"), "cost": 10, "quantity": 2, "created_by": 1, "note": None}
+        changes = [{"set": "Samples", "kind": "update", "key": "5", "old": old, "new": {**old, "status": "paid"}}]
     for i, change in enumerate(changes):
         if change.get("kind") not in ("create", "update", "delete"):
             sys.exit(f"the kind of change {i} is {change.get('kind')!r}, not create, update or delete")
