@@ -3,14 +3,19 @@ package plan
 // At returns a copy of the plan that reads the one entity with a key, the values of Set.Type.Key. p must have no key.
 func (p *Plan) At(key []Value) *Plan {
 	out, top, query := *p, *p.Top, *p.Top.Query
-	parts := make([]Expr, len(key))
-	for i := range key {
-		ref := query.Range.KeyRef(i)
-		parts[i] = Equal(ref, &Literal{T: ref.T, Value: key[i]})
-	}
-	query.Key = Join("and", parts...)
+	query.Key = query.Range.Is(key)
 	top.Query, out.Top = &query, &top
 	return &out
+}
+
+// Is returns the condition that a row of the range has a key, the values of Set.Type.Key.
+func (r *Range) Is(key []Value) Expr {
+	parts := make([]Expr, len(key))
+	for i := range key {
+		ref := r.KeyRef(i)
+		parts[i] = Equal(ref, &Literal{T: ref.T, Value: key[i]})
+	}
+	return Join("and", parts...)
 }
 
 // KeyOf returns a copy of the key in a row of the node.

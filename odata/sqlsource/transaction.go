@@ -100,7 +100,7 @@ func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 	case write.Link, write.Unlink:
 		return nil, t.link(c)
 	}
-	gen, err := t.reader.For(t.ctx, c.Before.Plan.At(c.Key))
+	gen, err := t.reader.ForKey(t.ctx, c.Before.Plan, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -334,11 +334,11 @@ func errPassedOver() error {
 
 // after reads the row of a change as it is now, and decides whether it may stay.
 func (t *transaction) after(c *write.Change, key []plan.Value) (plan.Rows, error) {
-	p := c.After.Plan.At(key)
-	gen, err := t.reader.For(t.ctx, p)
+	gen, err := t.reader.ForKey(t.ctx, c.After.Plan, key)
 	if err != nil {
 		return nil, err
 	}
+	p := c.After.Plan.At(key)
 	var rows plan.Rows
 	var values []plan.Value
 	if len(p.Top.Expand) == 0 {

@@ -30,6 +30,14 @@ func (open) Version() string { return "" }
 
 func (open) Close() error { return nil }
 
+// ForKey is For for the plan of the row that a key names.
+func (o *Reader) ForKey(ctx context.Context, p *plan.Plan, key []plan.Value) (*sqltext.Generator, error) {
+	if !o.looks() {
+		return o.Gen, nil
+	}
+	return o.For(ctx, p.At(key))
+}
+
 // For returns the Generator for a plan, whose row a key names: it uses the indexes of columns that hold nothing but values of their
 // types. The Reader must be one of Within.
 func (o *Reader) For(ctx context.Context, p *plan.Plan) (*sqltext.Generator, error) {

@@ -21,7 +21,9 @@ func param(v any) frag { return frag{sql: mark, args: []any{v}} }
 // fill puts fragments in place of $1, $2 and so on; one that is used twice brings its arguments twice.
 func fill(template string, parts ...frag) frag {
 	var b strings.Builder
-	var args []any
+	size, n := lengths(parts)
+	b.Grow(len(template) + size)
+	args := make([]any, 0, n)
 	for i := 0; i < len(template); i++ {
 		c := template[i]
 		if c != '$' || i+1 == len(template) || template[i+1] < '1' || template[i+1] > '9' {
@@ -36,10 +38,21 @@ func fill(template string, parts ...frag) frag {
 	return frag{b.String(), args}
 }
 
+// lengths are how many bytes and arguments fragments have.
+func lengths(parts []frag) (size, args int) {
+	for i := range parts {
+		size += len(parts[i].sql)
+		args += len(parts[i].args)
+	}
+	return size, args
+}
+
 // join puts a separator between fragments.
 func join(sep string, parts ...frag) frag {
 	var b strings.Builder
-	var args []any
+	size, n := lengths(parts)
+	b.Grow(len(sep)*len(parts) + size)
+	args := make([]any, 0, n)
 	for i, p := range parts {
 		if i > 0 {
 			b.WriteString(sep)

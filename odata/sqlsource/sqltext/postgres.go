@@ -118,7 +118,7 @@ func (d postgres) fetch(name frag, c *Column, t edm.Type) frag {
 
 func (postgres) literal(t edm.Type, v plan.Value) frag {
 	s := string(v.Bytes)
-	cast := func(v any, as string) frag { return fill("$1::"+as, param(v)) }
+	cast := func(v any, as string) frag { return frag{mark + "::" + as, []any{v}} }
 	switch t.Kind {
 	case edm.Boolean:
 		return cast(v.Int != 0, "boolean")

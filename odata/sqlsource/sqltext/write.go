@@ -268,8 +268,8 @@ func (g *Generator) update(c *write.Change, values []frag, demands frag) frag {
 // demands are the conditions that the row of a change must meet: its key, the row policy, the filter of what may be written, and
 // the version that the client knows.
 func (g *Generator) demands(c *write.Change, version *int64) []frag {
-	q := c.Before.Plan.At(c.Key).Top.Query
-	conds := []frag{g.condition(q.Key, true)}
+	q := c.Before.Plan.Top.Query
+	conds := []frag{g.condition(q.Range.Is(c.Key), true)}
 	if condition := c.Before.Condition(); condition != nil {
 		f := g.condition(condition, true)
 		if len(q.Joins)+len(q.Counts) > 0 {
