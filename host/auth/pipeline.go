@@ -299,7 +299,8 @@ func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 func (p *Pipeline) auditIn(ctx context.Context, event string, args ...any) {
 	p.Audit(event)
 	request := RequestOf(ctx)
-	line := append([]any{"event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client}, args...)
+	line := append(make([]any, 0, 10+len(args)), "event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client)
+	line = append(line, args...)
 	if session := request.Principal().Session.ID(); session != "" {
 		line = append(line, "session", session)
 	}

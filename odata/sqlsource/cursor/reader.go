@@ -36,6 +36,8 @@ type Reader struct {
 	proofs proofs
 	// walks tells for a shape whether an index has its rows in their order.
 	walks map[string]bool
+	// cells are the memory of Single.
+	cells []engine.Cell
 }
 
 // prepared is a page in the plan's slot. Another generator makes another page. The doubts are those of the plan.

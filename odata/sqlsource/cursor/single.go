@@ -58,12 +58,12 @@ func (o *Reader) Fault(ctx context.Context, err error) error { return o.fault(ct
 // Single is one row, and the cells of further columns behind it.
 type Single struct {
 	values []plan.Value
-	// Further are the cells of the further columns. Their texts are gone.
+	// Further are the cells of the further columns, until Single is called again. Their texts are gone.
 	Further []engine.Cell
 }
 
 // Single runs a statement to its end and keeps the first row of it: the columns of a node, and more columns behind them. It is nil
-// where there is no row. Expanded properties are not read.
+// where there is no row. Expanded properties are not read. The Reader must be one of Within.
 func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqltext.Statement, more int) (_ *Single, err error) {
 	if most := o.Gen.MaxParameters(); len(s.Args) > most {
 		return nil, plan.Errorf(plan.TooLarge, -1, "the request becomes a statement with %d parameters, and the database takes %d", len(s.Args), most)
@@ -77,7 +77,8 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 	if err != nil || !ok {
 		return nil, err
 	}
-	cells := make([]engine.Cell, max(len(n.Columns)+more, 1))
+	cells := append(o.cells[:0], make([]engine.Cell, max(len(n.Columns)+more, 1))...)
+	o.cells = cells
 	if err := cur.Row(cells); err != nil {
 		return nil, fmt.Errorf("read a row: %w", err)
 	}
