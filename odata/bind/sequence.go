@@ -275,6 +275,9 @@ func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Mat
 
 // between adds or removes a link over a table in between.
 func (s *sequence) between(kind write.ChangeKind, nav *edm.Navigation, own, other *end, path string) error {
+	if !nav.Linkable {
+		return at(plan.Errorf(plan.Malformed, -1, "%s: this link cannot be written", nav.Name), path)
+	}
 	for _, e := range []*end{own, other} {
 		if w := e.set.Write; w == nil || !w.Update && (e.made == nil || e.made.Change.Kind != write.Create) {
 			return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", e.set.Name), path)
