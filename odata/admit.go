@@ -127,7 +127,7 @@ func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
 	o := &opened{}
 	o.ctx, o.clock = q.left.start(q.ctx)
 	var rows plan.Rows
-	if p, err = s.located(o.ctx, p); err == nil {
+	if p, err = located(o.ctx, s.source.Open, p); err == nil {
 		rows, err = s.source.Open(o.ctx, p)
 	}
 	if err != nil {
@@ -144,11 +144,11 @@ func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
 
 // located returns the plan of a page with all sort values of the row that it comes behind. Long ones are read from the row,
 // which must still have them.
-func (s *answering) located(ctx context.Context, p *plan.Plan) (found *plan.Plan, err error) {
+func located(ctx context.Context, open func(context.Context, *plan.Plan) (plan.Rows, error), p *plan.Plan) (found *plan.Plan, err error) {
 	if p.Row == nil {
 		return p, nil
 	}
-	rows, err := s.source.Open(ctx, p.Row)
+	rows, err := open(ctx, p.Row)
 	if err != nil {
 		return nil, fmt.Errorf("look for the end of the page before: %w", err)
 	}

@@ -1,7 +1,9 @@
 package odata
 
 import (
+	"bytes"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,6 +75,9 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	w.WriteHeader(http.StatusOK)
 	q.out = body
 	s.parts(q, b, answers)
+	if err := q.ctx.Err(); err != nil { // an answer that ended well would look complete
+		return err
+	}
 	if err := answers.Close(); err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	case q.prefer.StopOnError:
 		goOn = false
 	}
-	for rest := b.Requests; len(rest) > 0; {
+	for rest := b.Requests; len(rest) > 0 && q.ctx.Err() == nil; {
 		n := grouped(rest)
 		ok := false
 		if rest[0].Group != "" {
@@ -174,7 +179,7 @@ func grouped(list []batch.Request) int {
 // part answers one request of a batch. c is the transaction of its group; nil for a request of its own.
 func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes, c *changes) {
 	p := &request{
-		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
+		ctx: q.ctx, method: r.Method, header: r.Header, body: bytes.NewReader(r.Body),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
 		prefer: header.ParsePrefer(r.Header["Prefer"]), changes: c, urls: went.urls,
 	}
@@ -297,14 +302,24 @@ func (h *held) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// keep makes a result, which nobody changes any more, the answer.
+func (h *held) keep(d *result) {
+	if len(h.header) == 0 {
+		h.header = d.Header
+	} else {
+		maps.Copy(h.header, d.Header)
+	}
+	h.status = d.Status
+	if h.shelf.take(len(d.Body)) {
+		h.body = d.Body
+	}
+}
+
 func (h *held) ok() bool { return h.status < http.StatusBadRequest }
 
 // replay gives the answer to the client.
 func (h *held) replay(w *batch.Part) {
-	to := w.Header()
-	for name, values := range h.header {
-		to[name] = values
-	}
+	w.SetHeader(h.header)
 	w.WriteHeader(h.status)
 	if len(h.body) > 0 {
 		_, _ = w.Write(h.body) // the writer keeps its first fault

@@ -2,16 +2,22 @@ package odata_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
@@ -268,5 +274,36 @@ func TestBatchOnTheWire(t *testing.T) {
 	want := `{"@odata.context":"http://h/odata/$metadata#Numbers(ID)","@odata.count":"450","value":[{"ID":"1"},{"ID":"2"}]}` + "\r\n"
 	if !strings.Contains(mimeHead, "Content-Type: application/http") || !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || answer != want {
 		t.Errorf("%q", parts[1])
+	}
+}
+
+// A client that leaves ends its batch: the requests behind are not answered, and no error is logged.
+func TestClientLeavesABatch(t *testing.T) {
+	t.Parallel()
+	for name, group := range map[string]string{"one by one": "", "a group": `"atomicityGroup":"g",`} {
+		var log bytes.Buffer
+		source := &numbers{total: 3, dawdle: 50 * time.Millisecond}
+		s := service(t, source, func(o *odata.Options, _ *edm.Model) {
+			o.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})
+		})
+		var requests []string
+		for i := range 20 {
+			requests = append(requests, fmt.Sprintf(`{"id":"%d",%s"method":"get","url":"Numbers"}`, i, group))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
+		r := httptest.NewRequestWithContext(ctx, "POST", "/odata/$batch", strings.NewReader(`{"requests":[`+strings.Join(requests, ",")+`]}`))
+		r.Header.Set("Content-Type", "application/json")
+		func() {
+			defer func() {
+				if err := recover(); err != http.ErrAbortHandler { //nolint:errorlint // the very value
+					t.Errorf("%s: the connection ended with %v", name, err)
+				}
+			}()
+			s.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		cancel()
+		if n := source.opened.Load(); n > 3 || log.Len() > 0 {
+			t.Errorf("%s: %d requests were answered; log: %s", name, n, log.Bytes())
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -37,13 +38,16 @@ type planKey struct {
 	signedIn, settled bool
 }
 
-// planned is a plan with the $format of its request.
+// planned is a plan with the $format of its request, or else, for requests that write, a set or the checks of changes of one
+// shape.
 type planned struct {
-	plan    *plan.Plan
-	format  string
-	key     planKey // zero outside the cache
-	asked   bool    // more than once
-	answers map[answerKey]*kept
+	plan     *plan.Plan
+	resource *bind.Resource
+	checks   *bind.Checks
+	format   string
+	key      planKey // zero outside the cache
+	asked    bool    // more than once
+	answers  map[answerKey]*kept
 }
 
 // answerKey is what an answer depends on besides its plan and the data.

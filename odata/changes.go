@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
@@ -22,6 +23,8 @@ type changes struct {
 	leave   func()
 	// written are the rows that were changed so far.
 	written []Written
+	// last is how the last entity was answered; the requests of a group have much in common.
+	last entityAnswer
 	// undone reports that the database has undone the transaction, which is to be tried again.
 	undone bool
 	// overtaken reports that the transaction was undone once because a row was created between the look for it and its own creation.
@@ -31,6 +34,24 @@ type changes struct {
 	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.
 	once    *once
 	refused error
+}
+
+// entityAnswer is all that the form of the answer to a request of a group depends on, and its writer.
+type entityAnswer struct {
+	plan            *plan.Plan
+	format          format
+	v401, omitNulls bool
+	entities        *payload.Entities
+}
+
+// entities returns the writer of an answer, which is that of the last one if nothing but the row is another one.
+func (c *changes) entities(r *writer, p *plan.Plan) *payload.Entities {
+	a := entityAnswer{p, r.format, r.q.v401, r.q.prefer.OmitNulls, c.last.entities}
+	if a != c.last || len(p.Top.Expand) > 0 {
+		a.entities = r.encoder().Entities(p)
+		c.last = a
+	}
+	return a.entities
 }
 
 // begun reports whether there is a transaction, in which the requests of the group read, too.
@@ -60,6 +81,11 @@ func (c *changes) begin(q *request) error {
 
 // read opens the rows of a plan in the transaction.
 func (c *changes) read(q *request, p *plan.Plan) (*opened, error) {
+	open := func(_ context.Context, p *plan.Plan) (plan.Rows, error) { return c.tx.Open(p) }
+	p, err := located(c.ctx, open, p)
+	if err != nil {
+		return nil, c.fault(err)
+	}
 	rows, err := c.tx.Open(p)
 	if err != nil {
 		return nil, c.fault(err)

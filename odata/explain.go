@@ -53,7 +53,7 @@ func (s *Service) Explain(ctx context.Context, out io.Writer, target string, use
 	if f, _, err := negotiate(header.ParseFormat(p.format), q, p.plan); p.format != "" && err == nil && f.csv {
 		p.plan = p.plan.Whole()
 	}
-	if p.plan, err = s.read.answers.located(ctx, p.plan); err != nil {
+	if p.plan, err = located(ctx, s.read.answers.source.Open, p.plan); err != nil {
 		return fmt.Errorf("explain %s: %w", target, err)
 	}
 	parsing, planning := q.timing.parsed.Sub(q.timing.start), s.opts.Now().Sub(q.timing.parsed)

@@ -9,6 +9,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
+// codeUnknown is the code of 503 for a change that may have been made.
+const codeUnknown = "outcome_unknown"
+
 // refusalFault makes the answer for a change that was not made, with the properties that the source has named.
 func refusalFault(r *write.Refusal) *fault {
 	f := &fault{pos: -1, cause: r}
@@ -37,7 +40,7 @@ func refusalFault(r *write.Refusal) *fault {
 	case write.Referenced:
 		f.status, f.code, f.message = http.StatusConflict, "referenced", "other entities refer to this one"
 	case write.OutcomeUnknown:
-		f.status, f.code = http.StatusServiceUnavailable, "outcome_unknown"
+		f.status, f.code = http.StatusServiceUnavailable, codeUnknown
 		f.message = "the connection to the database broke: it cannot be told whether the change was made; read before trying again"
 	default:
 		f.status, f.code, f.retryAfter = http.StatusServiceUnavailable, "unavailable", time.Second

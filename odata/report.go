@@ -53,12 +53,16 @@ func (e reporter) refuse(q *request, limit string, why error) {
 // fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
 func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	f = f.located(q.target)
-	// Whoever told that it is busy has logged that.
+	// Options.Admit logs that it is busy. A client that has left is no error, a change that may have been made is.
 	if f.limit != "" {
 		e.refuse(q, f.limit, f)
 		e.log.Debug("odata request refused", "request_id", q.id, "status", f.status, "limit", f.limit, "error", f.cause)
 	} else if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented && f.code != "busy" {
-		e.log.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
+		level := hclog.Error
+		if q.ctx.Err() != nil && f.code != codeUnknown {
+			level = hclog.Debug
+		}
+		e.log.Log(level, "odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
 	}
 	if f.code == codeUnsettled && !q.inBatch && q.unsettled != nil && q.unsettled(w) {
 		return

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"mime"
@@ -21,6 +22,7 @@ import (
 type writing struct {
 	source  Writable
 	binder  *bind.Binder
+	cache   *cache
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
@@ -35,7 +37,8 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 		return nil
 	}
 	return &writing{
-		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers, repeats: repeats(source),
+		source: w, binder: p.plans.binder, cache: p.plans.cache, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
+		repeats: repeats(source),
 	}
 }
 
@@ -61,6 +64,7 @@ type writer struct {
 	// resource is the one that the path names.
 	resource *bind.Resource
 	format   format
+	encodes  *payload.Encoder // see encoder
 	body     []byte
 	match    *write.Match
 	// minimal reports that the answer has no body, applied the preference that made it so.
@@ -125,14 +129,7 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 // read takes a request apart, up to its body. Who asks comes before what is asked for.
 func (s *writing) read(q *request) (*writer, error) {
 	r := &writer{writing: s, q: q}
-	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
-	if err != nil {
-		return nil, faultOf(q.ctx, err)
-	}
-	q.timing.parsed = s.opts.Now()
-	r.id = parsed.ID
-	r.resource, err = s.binder.Resource(parsed, s.bindOptions(q))
-	if err != nil {
+	if err := s.resolve(r); err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
 	if err := r.permitted(); err != nil {
@@ -144,14 +141,38 @@ func (s *writing) read(q *request) (*writer, error) {
 	if err := r.preconditions(); err != nil {
 		return nil, err
 	}
-	if err := r.negotiate(parsed); err != nil {
+	if err := r.negotiate(r.resource.Query()); err != nil {
 		return nil, err
 	}
+	var err error
 	if q.method != http.MethodDelete {
 		r.body, err = r.readBody()
 	}
 	q.timing.planned = s.opts.Now()
 	return r, err
+}
+
+// resolve finds the resource that the target names. That of a set is kept, since it holds nothing of a key or a caller.
+func (s *writing) resolve(r *writer) error {
+	q, o := r.q, s.bindOptions(r.q)
+	key := planKeyOf(q)
+	key.target, key.shape = "#/"+q.target, true
+	if known := s.cache.plan(key); known != nil {
+		q.timing.parsed = q.timing.start
+		r.resource = known.resource.For(o)
+		return nil
+	}
+	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
+	if err != nil {
+		return err
+	}
+	q.timing.parsed = s.opts.Now()
+	r.id = parsed.ID
+	r.resource, err = s.binder.Resource(parsed, o)
+	if err == nil && r.resource.Kind == bind.OfSet {
+		s.cache.addPlan(key, &planned{resource: r.resource})
+	}
+	return err
 }
 
 func (s *writing) bindOptions(q *request) bind.Options {
@@ -178,7 +199,7 @@ func (r *writer) permitted() error {
 		return faultOf(q.ctx, err)
 	}
 	if code := q.caller.ReadOnly; code != "" {
-		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "what shows who you are does not allow to change anything here"}
+		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "this request may only read: its token was made without --write, or another site sent it"}
 	}
 	return nil
 }
@@ -245,7 +266,7 @@ func (r *writer) preconditions() error {
 }
 
 // negotiate decides on the answer: without a body where the client prefers that and names nothing to be shown.
-func (r *writer) negotiate(parsed *syntax.Request) error {
+func (r *writer) negotiate(parsed *syntax.Query) error {
 	q := r.q
 	shows := len(parsed.Select) > 0 || len(parsed.Expand) > 0
 	r.minimal = q.prefer.Return == "minimal" && !shows || q.method == http.MethodDelete
@@ -295,7 +316,7 @@ func (r *writer) readBody() ([]byte, error) {
 			message: "the body of this request is " + want + ", in UTF-8 and not compressed",
 		}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.q.body, maxBody+1))
+	body, err := readAll(r.q.body)
 	switch {
 	case err != nil:
 		return nil, badRequest("malformed", "the body did not arrive whole")
@@ -308,4 +329,20 @@ func (r *writer) readBody() ([]byte, error) {
 	return body, nil
 }
 
-func (r *writer) encoder() *payload.Encoder { return r.answers.encoder(r.q, r.format) }
+// readAll reads a body up to one byte more than it may have. That of a part of a batch is there.
+func readAll(body io.Reader) ([]byte, error) {
+	part, ok := body.(*bytes.Reader)
+	if !ok {
+		return io.ReadAll(io.LimitReader(body, maxBody+1))
+	}
+	b := make([]byte, min(part.Len(), maxBody+1))
+	_, err := io.ReadFull(part, b)
+	return b, err
+}
+
+func (r *writer) encoder() *payload.Encoder {
+	if r.encodes == nil {
+		r.encodes = r.answers.encoder(r.q, r.format)
+	}
+	return r.encodes
+}

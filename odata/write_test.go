@@ -479,3 +479,37 @@ func TestForeignKeysWithHiddenParts(t *testing.T) {
 		}
 	}
 }
+
+// A page behind a row whose sort value is too long for its link is found in a transaction, too, and there as the transaction sees it.
+func TestLongKeyLinksInAGroup(t *testing.T) {
+	t.Parallel()
+	h := notes(t, &flaky{}, func(o *odata.Options) { o.KeyLinks = true })
+	long := strings.Repeat("x", 20_000)
+	for _, end := range []string{"a", "b", "c"} {
+		if w := request(h, "POST", "Notes", `{"text":"`+long+end+`"}`); w.Code != http.StatusCreated {
+			t.Fatal(w.Body)
+		}
+	}
+	const query = "Notes?$orderby=text&$select=id&$filter=startswith(text,'x')"
+	next := func(body string) string {
+		_, link, _ := strings.Cut(body, `"@odata.nextLink":"http://h/odata/`)
+		link, _, _ = strings.Cut(link, `"`)
+		return link
+	}
+	first := request(h, "GET", strings.ReplaceAll(query, " ", "%20"), "", "Prefer", "maxpagesize=1").Body.String()
+	group := func(change string) string {
+		return request(h, "POST", "$batch", `{"requests":[
+			{"id":"a","atomicityGroup":"g","method":"patch","url":"Notes(1)","headers":{"if-match":"*","prefer":"return=minimal"},"body":{"blob":"AA"}},
+			{"id":"b","atomicityGroup":"g","method":"patch","url":"Notes(2)","headers":{"if-match":"*","prefer":"return=minimal"},"body":`+change+`},
+			{"id":"c","atomicityGroup":"g","method":"get","url":"`+next(first)+`","headers":{"prefer":"maxpagesize=1"}}]}`).Body.String()
+	}
+	if !strings.Contains(next(first), "$skiptoken=") || !strings.Contains(first, `"id":2`) {
+		t.Fatal(first)
+	}
+	if got := group(`{"blob":"AA"}`); !strings.Contains(got, `"id":3`) || strings.Contains(got, `"id":2}`) {
+		t.Errorf("the page behind the row 2 is %s", got)
+	}
+	if got := group(`{"text":"short"}`); !strings.Contains(got, "has changed or is gone") {
+		t.Errorf("the page behind a row that the group has changed is %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -18,10 +19,12 @@ type result struct {
 
 // send sends the answer.
 func (d *result) send(w http.ResponseWriter, q *request) {
-	h := w.Header()
-	for name, values := range d.Header {
-		h[name] = values
+	if part, ok := w.(*held); ok {
+		part.keep(d)
+		return
 	}
+	h := w.Header()
+	maps.Copy(h, d.Header)
 	if !q.inBatch && d.Status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(d.Body)))
 	}
@@ -83,7 +86,7 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 	if d.Status = http.StatusOK; created {
 		d.Status = http.StatusCreated
 	}
-	if err := r.encode(d, p, rows); err != nil {
+	if err := r.encode(c, d, p, rows); err != nil {
 		return nil, c.fault(err)
 	}
 	if err := r.q.left.takeBytes(len(d.Body)); err != nil {
@@ -93,16 +96,15 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 }
 
 // encode writes the body of an answer.
-func (r *writer) encode(d *result, p *plan.Plan, rows plan.Rows) error {
-	e := r.encoder()
+func (r *writer) encode(c *changes, d *result, p *plan.Plan, rows plan.Rows) error {
 	d.Header.Set("Content-Type", r.format.ContentType())
 	buffer := r.answers.buffers.Get(d)
 	defer r.answers.buffers.Put(buffer)
 	switch p.Kind {
 	case plan.Entity:
-		return e.Entity(buffer, p, rows)
+		return c.entities(r, p).Write(buffer, rows)
 	case plan.Property:
-		return e.Property(buffer, p, rows)
+		return r.encoder().Property(buffer, p, rows)
 	}
 	f := p.Top.Fields[0]
 	d.Header.Set("Content-Type", rawType(p))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
@@ -43,7 +44,7 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 }
 
 func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
-	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match}
+	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
 	switch {
 	case r.resource.Kind == bind.OfReference:
 		return r.bindReference(c)
@@ -62,6 +63,21 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 		return r.resource.UpsertAll(e, o)
 	}
 	return r.resource.UpdateAll(e, o)
+}
+
+// checks returns the checks of a shape, from the cache of plans where they are there.
+func (r *writer) checks(shape string, bound func() (*bind.Checks, error)) (*bind.Checks, error) {
+	key := planKeyOf(r.q)
+	_, query, _ := strings.Cut(r.q.target, "?")
+	key.target, key.shape = shape+"?"+query, true
+	if known := r.cache.plan(key); known != nil {
+		return known.checks, nil
+	}
+	checks, err := bound()
+	if err == nil && checks.Keep() {
+		r.cache.addPlan(key, &planned{checks: checks})
+	}
+	return checks, err
 }
 
 // values reads the body.
@@ -184,13 +200,19 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, 
 	default:
 		made := c.written
 		c.close()
+		var unknown []*edm.Navigation
 		for _, nav := range ch.Links {
 			if slices.ContainsFunc(made, func(row Written) bool { return row.Set == nav.Target.Name && row.Kind == write.Create.String() }) {
 				continue // it may be a row that is gone with the transaction
 			}
-			if p := r.resource.Linked(ch, nav); p == nil || !r.there(p) {
+			if p := r.resource.Linked(ch, nav); p == nil {
+				unknown = append(unknown, nav)
+			} else if !r.there(p) {
 				links = append(links, nav)
 			}
+		}
+		if links == nil {
+			links = unknown
 		}
 	}
 	var out []detail

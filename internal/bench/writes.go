@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -82,21 +83,101 @@ const (
 	sessionSelect = "SELECT user_id FROM vestibule_sessions WHERE hash = $1 AND expires > $2"
 )
 
-// errMoved is the error of a row that has another version.
-var errMoved = errors.New("the row has changed")
+// Errors of requests that write.
+var (
+	errMoved  = errors.New("the row has changed")
+	errFormed = errors.New("the request is malformed")
+)
 
-// writesByHand are the requests that write, in a transaction each. Nobody writes without a session, which is read before.
+// writesByHand are the requests that write. Nobody writes without a session, which is read before.
 type writesByHand interface {
 	session(ctx context.Context, hash []byte) error
-	create(ctx context.Context, rows []noted) error
-	change(ctx context.Context, row *noted) error
-	remove(ctx context.Context, id int64) error
+	// in carries out a transaction.
+	in(ctx context.Context, do func(tx writingTx) error) error
 }
 
-// writeHandlers serves them as a careful developer would.
+// writingTx is a transaction of requests that write.
+type writingTx interface {
+	create(row *noted) error
+	change(row *noted) error
+	remove(id int64) error
+}
+
+// check looks at what the columns do not say clearly.
+func (n *noted) check() error {
+	whole, cents, _ := strings.Cut(string(n.Price), ".")
+	_, err := strconv.ParseFloat(string(n.Price), 64)
+	if err != nil || len(strings.TrimPrefix(whole, "-")) > 8 || len(cents) > 2 || strings.ContainsAny(string(n.Price), "eE") ||
+		n.Name == "" || utf8.RuneCountInString(n.Name) > 100 || n.Note != nil && utf8.RuneCountInString(*n.Note) > 200 || n.Stock != int64(int32(n.Stock)) {
+		return errFormed
+	}
+	return nil
+}
+
+func (n *noted) tag() string { return `W/"` + strconv.FormatInt(n.Version, 10) + `"` }
+
+// part is one request of a batch, and its answer.
+type part struct {
+	ID      string            `json:"id"`
+	Group   string            `json:"atomicityGroup,omitempty"`
+	Method  string            `json:"method,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Sent    json.RawMessage   `json:"-"`
+	Status  int               `json:"status,omitempty"`
+	Body    *noted            `json:"body,omitempty"`
+}
+
+// handle makes the change of one request.
+func (p *part) handle(tx writingTx) (err error) {
+	row := &noted{}
+	if _, id, ok := strings.Cut(strings.TrimPrefix(p.URL, "/"), "/"); ok {
+		if row.ID, err = strconv.ParseInt(id, 10, 64); err != nil {
+			return errFormed
+		}
+	}
+	if p.Method != http.MethodDelete {
+		id := row.ID
+		if json.Unmarshal(p.Sent, row) != nil || row.check() != nil {
+			return errFormed
+		}
+		row.ID = id
+	}
+	match := p.Headers["if-match"]
+	*p = part{ID: p.ID, Group: p.Group, Method: p.Method, Headers: map[string]string{}}
+	switch p.Method {
+	case http.MethodPost:
+		p.Status = http.StatusCreated
+		err = tx.create(row)
+		p.Headers["location"] = "/noted/" + strconv.FormatInt(row.ID, 10)
+	case http.MethodPatch:
+		p.Status = http.StatusOK
+		if row.Version, err = strconv.ParseInt(strings.Trim(match, `W/"`), 10, 64); err == nil {
+			err = tx.change(row)
+		}
+	case http.MethodDelete:
+		p.Status = http.StatusNoContent
+		return tx.remove(row.ID)
+	default:
+		return errFormed
+	}
+	p.Method = ""
+	p.Headers["content-type"], p.Headers["etag"], p.Body = "application/json", row.tag(), row
+	return err
+}
+
+// sentPart is a request as it is sent in a batch.
+type sentPart struct {
+	part
+	Sent json.RawMessage `json:"body"`
+}
+
+// writeHandlers serves them as a careful developer would: with a session, no cross-site request, checks of the values, one
+// transaction, and the row with its entity tag as the answer.
 func writeHandlers(mux *http.ServeMux, by writesByHand) {
+	safe := http.NewCrossOriginProtection()
 	serve := func(pattern string, handle func(w http.ResponseWriter, r *http.Request, body []byte) error) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		mux.Handle(pattern, safe.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			hash := sha256.Sum256([]byte(r.Header.Get("Cookie")))
 			err := by.session(r.Context(), hash[:])
 			var body []byte
@@ -107,59 +188,54 @@ func writeHandlers(mux *http.ServeMux, by writesByHand) {
 				err = handle(w, r, body)
 			}
 			switch {
+			case errors.Is(err, errFormed):
+				http.Error(w, err.Error(), http.StatusBadRequest)
 			case errors.Is(err, errMoved):
 				http.Error(w, err.Error(), http.StatusPreconditionFailed)
 			case err != nil:
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 			}
-		})
+		})))
 	}
-	serve("POST /noted", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		rows := make([]noted, 1)
-		if err := json.Unmarshal(body, &rows[0]); err != nil {
+	one := func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		p := &part{Method: r.Method, URL: r.URL.Path, Headers: map[string]string{"if-match": r.Header.Get("If-Match")}, Sent: body}
+		if err := by.in(r.Context(), p.handle); err != nil {
 			return err
 		}
-		if err := by.create(r.Context(), rows); err != nil {
+		for name, value := range p.Headers {
+			w.Header().Set(name, value)
+		}
+		if p.Body == nil {
+			w.WriteHeader(p.Status)
+			return nil
+		}
+		return answer(w, p.Status, p.Body)
+	}
+	serve("POST /noted", one)
+	serve("PATCH /noted/{id}", one)
+	serve("DELETE /noted/{id}", one)
+	serve("POST /batch", func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		var sent struct {
+			Requests []sentPart `json:"requests"`
+		}
+		if json.Unmarshal(body, &sent) != nil {
+			return errFormed
+		}
+		answers := make([]*part, len(sent.Requests))
+		err := by.in(r.Context(), func(tx writingTx) error {
+			for i := range sent.Requests {
+				p := &sent.Requests[i].part
+				p.Sent, answers[i] = sent.Requests[i].Sent, p
+				if err := p.handle(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		w.Header().Set("Location", "/noted/"+strconv.FormatInt(rows[0].ID, 10))
-		return answer(w, http.StatusCreated, &rows[0])
-	})
-	serve("POST /hundred", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		var rows []noted
-		if err := json.Unmarshal(body, &rows); err != nil {
-			return err
-		}
-		if err := by.create(r.Context(), rows); err != nil {
-			return err
-		}
-		return answer(w, http.StatusOK, rows)
-	})
-	serve("PATCH /noted/{id}", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		var row noted
-		if err := json.Unmarshal(body, &row); err != nil {
-			return err
-		}
-		var err, wrong error
-		row.ID, err = strconv.ParseInt(r.PathValue("id"), 10, 64)
-		row.Version, wrong = strconv.ParseInt(strings.Trim(r.Header.Get("If-Match"), `W/"`), 10, 64)
-		if err = errors.Join(err, wrong); err != nil {
-			return err
-		}
-		if err := by.change(r.Context(), &row); err != nil {
-			return err
-		}
-		return answer(w, http.StatusOK, &row)
-	})
-	serve("DELETE /noted/{id}", func(w http.ResponseWriter, r *http.Request, _ []byte) error {
-		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-		if err == nil {
-			err = by.remove(r.Context(), id)
-		}
-		if err == nil {
-			w.WriteHeader(http.StatusNoContent)
-		}
-		return err
+		return answer(w, http.StatusOK, map[string]any{"responses": answers})
 	})
 }
 
@@ -221,63 +297,61 @@ func found(err error) error {
 	return err
 }
 
-func (s *sqlWrites) in(ctx context.Context, do func(tx *sql.Tx) error) error {
+func (s *sqlWrites) in(ctx context.Context, do func(tx writingTx) error) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
-	if err := do(tx); err != nil {
+	if err := do(&sqlTx{sqlWrites: s, ctx: ctx, tx: tx}); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-func (s *sqlWrites) create(ctx context.Context, rows []noted) error {
-	return s.in(ctx, func(tx *sql.Tx) error {
-		insert := tx.StmtContext(ctx, s.insert)
-		for i := range rows {
-			r := &rows[i]
-			if err := insert.QueryRowContext(ctx, r.Name, string(r.Price), r.Stock, r.Note).Scan(r.into()...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// sqlTx is a transaction of database/sql, with the statements that it has used.
+type sqlTx struct {
+	*sqlWrites
+	ctx     context.Context
+	tx      *sql.Tx
+	inserts *sql.Stmt
 }
 
-func (s *sqlWrites) change(ctx context.Context, r *noted) error {
-	return s.in(ctx, func(tx *sql.Tx) error {
-		update := tx.StmtContext(ctx, s.update)
-		if s.returns {
-			err := update.QueryRowContext(ctx, r.Name, string(r.Price), r.ID, r.Version).Scan(r.into()...)
-			if errors.Is(err, sql.ErrNoRows) {
-				return errMoved
-			}
-			return err
-		}
-		done, err := update.ExecContext(ctx, r.Name, string(r.Price), r.ID, r.Version)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, errMoved)
-		}
-		return tx.StmtContext(ctx, s.fetch).QueryRowContext(ctx, r.ID).Scan(r.into()...)
-	})
+func (s *sqlTx) create(r *noted) error {
+	if s.inserts == nil {
+		s.inserts = s.tx.StmtContext(s.ctx, s.insert)
+	}
+	return s.inserts.QueryRowContext(s.ctx, r.Name, string(r.Price), r.Stock, r.Note).Scan(r.into()...)
 }
 
-func (s *sqlWrites) remove(ctx context.Context, id int64) error {
-	return s.in(ctx, func(tx *sql.Tx) error {
-		done, err := tx.StmtContext(ctx, s.deletes).ExecContext(ctx, id)
-		if err != nil {
-			return err
+func (s *sqlTx) change(r *noted) error {
+	update := s.tx.StmtContext(s.ctx, s.update)
+	if s.returns {
+		err := update.QueryRowContext(s.ctx, r.Name, string(r.Price), r.ID, r.Version).Scan(r.into()...)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errMoved
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, errMoved)
-		}
-		return nil
-	})
+		return err
+	}
+	done, err := update.ExecContext(s.ctx, r.Name, string(r.Price), r.ID, r.Version)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, errMoved)
+	}
+	return s.tx.StmtContext(s.ctx, s.fetch).QueryRowContext(s.ctx, r.ID).Scan(r.into()...)
+}
+
+func (s *sqlTx) remove(id int64) error {
+	done, err := s.tx.StmtContext(s.ctx, s.deletes).ExecContext(s.ctx, id)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, errMoved)
+	}
+	return nil
 }
 
 // pgxWrites are those of PostgreSQL, by pgx itself. A numeric comes as text.
@@ -290,36 +364,39 @@ func (p pgxWrites) session(ctx context.Context, hash []byte) error {
 
 const pgxNoted = "id, name, price::text, stock, note, version"
 
-func (p pgxWrites) create(ctx context.Context, rows []noted) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		for i := range rows {
-			r := &rows[i]
-			if err := tx.QueryRow(ctx, strings.Replace(notedInsert, notedColumns, pgxNoted, 1), r.Name, string(r.Price), r.Stock, r.Note).Scan(r.into()...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+func (p pgxWrites) in(ctx context.Context, do func(tx writingTx) error) error {
+	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error { return do(pgxWriting{ctx, tx}) })
 }
 
-func (p pgxWrites) change(ctx context.Context, r *noted) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, notedUpdate+" RETURNING "+pgxNoted, r.Name, string(r.Price), r.ID, r.Version).Scan(r.into()...)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errMoved
-		}
-		return err
-	})
+// pgxWriting is a transaction of pgx.
+type pgxWriting struct {
+	ctx context.Context
+	tx  pgx.Tx
 }
 
-func (p pgxWrites) remove(ctx context.Context, id int64) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, notedDelete, id)
-		if err == nil && tag.RowsAffected() == 0 {
-			return errMoved
-		}
-		return err
-	})
+const (
+	pgxInsert = "INSERT INTO noted (name, price, stock, note, version) VALUES ($1, $2, $3, $4, 1) RETURNING " + pgxNoted
+	pgxUpdate = notedUpdate + " RETURNING " + pgxNoted
+)
+
+func (p pgxWriting) create(r *noted) error {
+	return p.tx.QueryRow(p.ctx, pgxInsert, r.Name, string(r.Price), r.Stock, r.Note).Scan(r.into()...)
+}
+
+func (p pgxWriting) change(r *noted) error {
+	err := p.tx.QueryRow(p.ctx, pgxUpdate, r.Name, string(r.Price), r.ID, r.Version).Scan(r.into()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errMoved
+	}
+	return err
+}
+
+func (p pgxWriting) remove(id int64) error {
+	tag, err := p.tx.Exec(p.ctx, notedDelete, id)
+	if err == nil && tag.RowsAffected() == 0 {
+		return errMoved
+	}
+	return err
 }
 
 // writes are the rows of the table that hold writes against handlers by hand.
@@ -340,10 +417,12 @@ type writing struct {
 
 func writings() []writing {
 	const n, row, changed = 100, `{"name":"a new name","price":12.34,"stock":5,"note":"and a note"}`, `{"name":"another name","price":43.21}`
-	list, batch := make([]string, 100), make([]string, 100)
-	for i := range list {
-		list[i] = row
-		batch[i] = fmt.Sprintf(`{"id":"%d","atomicityGroup":"g","method":"POST","url":"GuardedNoted","headers":{"content-type":"application/json"},"body":%s}`, i, row)
+	batch := func(set string) string {
+		list := make([]string, 100)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"id":"%d","atomicityGroup":"g","method":"POST","url":"%s","headers":{"content-type":"application/json"},"body":%s}`, i, set, row)
+		}
+		return `{"requests":[` + strings.Join(list, ",") + `]}`
 	}
 	// each names the rows from first on, one after the other, and then again: the row, and its version.
 	each := func(format string, first, rows int) func() string {
@@ -365,8 +444,7 @@ func writings() []writing {
 			each("DELETE /noted/%d#Guarded\nX-Turn: %d\n\n", 4000, 1<<30),
 		},
 		{
-			"a changeset of a hundred", 5, always("POST /odata/$batch#Guarded\n\n{\"requests\":[" + strings.Join(batch, ",") + "]}"),
-			always("POST /hundred#Guarded\n\n[" + strings.Join(list, ",") + "]"),
+			"a changeset of a hundred", 5, always("POST /odata/$batch#Guarded\n\n" + batch("GuardedNoted")), always("POST /batch#Guarded\n\n" + batch("noted")),
 		},
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -84,25 +84,30 @@ func (f *jsonFormat) open(w io.Writer) error {
 func (f *jsonFormat) head(w io.Writer, r Request, status int, h http.Header) error {
 	f.started, f.text, f.base64 = false, nil, nil
 	f.kind = kindOf(h.Get("Content-Type"))
-	b := make([]byte, 0, 256)
+	b := make([]byte, 0, 512)
 	if f.answered {
 		b = append(b, ',')
 	}
 	f.answered = true
 	b = append(b, '{')
 	if r.ID != "" { // a part of multipart/mixed may have none; then its place tells
-		b = append(append(append(b, `"id":`...), quoted(r.ID)...), ',')
+		b = append(appendQuoted(append(b, `"id":`...), r.ID), ',')
 	}
 	if r.Group != "" {
-		b = append(append(append(b, `"atomicityGroup":`...), quoted(r.Group)...), ',')
+		b = append(appendQuoted(append(b, `"atomicityGroup":`...), r.Group), ',')
 	}
-	b = fmt.Appendf(b, `"status":%d,"headers":{`, status)
-	for i, name := range slices.Sorted(maps.Keys(h)) {
+	b = append(strconv.AppendInt(append(b, `"status":`...), int64(status), 10), `,"headers":{`...)
+	names := make([]string, 0, 16)
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, quoted(strings.ToLower(name))...), ':')
-		b = append(b, quoted(strings.Join(h[name], ", "))...)
+		b = append(appendQuoted(b, strings.ToLower(name)), ':')
+		b = appendQuoted(b, strings.Join(h[name], ", "))
 	}
 	_, err := w.Write(append(b, '}'))
 	return err
@@ -147,7 +152,7 @@ func (f *jsonFormat) end(w io.Writer) error {
 		}
 		end = `"}`
 	case f.text != nil:
-		end = string(quoted(string(f.text))) + end
+		end = string(appendQuoted(nil, string(f.text))) + end
 	}
 	_, err := io.WriteString(w, end)
 	return err
@@ -170,8 +175,13 @@ func kindOf(contentType string) bodyKind {
 	}
 }
 
-// quoted gives s as a JSON string; a string always marshals.
-func quoted(s string) []byte {
-	b, _ := json.Marshal(s)
-	return b
+// appendQuoted appends s as a JSON string, as encoding/json writes it. Most texts here have nothing to be escaped.
+func appendQuoted(b []byte, s string) []byte {
+	if strings.ContainsFunc(s, func(c rune) bool {
+		return c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&'
+	}) {
+		quoted, _ := json.Marshal(s) // a string always marshals
+		return append(b, quoted...)
+	}
+	return append(append(append(b, '"'), s...), '"')
 }

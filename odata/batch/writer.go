@@ -30,7 +30,7 @@ func (w *Writer) ContentType() string { return w.format.contentType() }
 // Part starts the answer to r. Finish it before starting the next.
 func (w *Writer) Part(r Request) *Part {
 	w.start()
-	return &Part{w: w, request: r, header: http.Header{}}
+	return &Part{w: w, request: r}
 }
 
 // Close ends the answer and gives the first error of writing.
@@ -62,7 +62,15 @@ type Part struct {
 }
 
 // Header gives the headers of the part; they count until the first write.
-func (p *Part) Header() http.Header { return p.header }
+func (p *Part) Header() http.Header {
+	if p.header == nil {
+		p.header = http.Header{}
+	}
+	return p.header
+}
+
+// SetHeader makes h the headers of the part.
+func (p *Part) SetHeader(h http.Header) { p.header = h }
 
 // Status is the status that was written; 0 before.
 func (p *Part) Status() int { return p.status }

@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -20,6 +21,28 @@ type WriteOptions struct {
 	Complete bool
 	// Match is the precondition; nil for none.
 	Match *write.Match
+	// Checks returns the checks of a shape, and calls bound for those that nobody has kept; nil calls it always. A shape names all
+	// that checks depend on besides the query options, the caller and the time.
+	Checks func(shape string, bound func() (*Checks, error)) (*Checks, error)
+}
+
+// Checks are the parts of a change that it shares with the other changes of its shape. They are never changed.
+type Checks struct {
+	before, after *write.Check
+	links         []*edm.Navigation
+	prepared      *[2]atomic.Value
+}
+
+// Keep makes room for what a source prepares. It reports whether the checks are the same for every caller with the same
+// guards, and at any time.
+func (c *Checks) Keep() bool {
+	for _, check := range []*write.Check{c.before, c.after} {
+		if check != nil && (check.Plan.Volatile || check.Plan.PerCaller) {
+			return false
+		}
+	}
+	c.prepared = &[2]atomic.Value{}
+	return true
 }
 
 // Writing is a change with what is wrong about its values.
@@ -72,7 +95,7 @@ func (c *change) create() (*Writing, error) {
 	}
 	c.each(r.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
 		if !p.Nullable && !p.Defaulted && r.Set.Access(path...) != edm.Computed && c.value(path) == nil {
-			c.out.Absent = append(c.out.Absent, path)
+			c.out.Absent = append(c.out.Absent, slices.Clone(path))
 		}
 	})
 	return c.finish()
@@ -96,7 +119,7 @@ func (c *change) update() (*Writing, error) {
 		}
 		c.each(from, path, func(path []*edm.Property, _ *edm.Property) {
 			if r.Set.Access(path...) == edm.Free && c.value(path) == nil {
-				c.out.LeftOut = append(c.out.LeftOut, path)
+				c.out.LeftOut = append(c.out.LeftOut, slices.Clone(path))
 			}
 		})
 	}
@@ -111,6 +134,7 @@ func (r *Resource) Delete(o WriteOptions) (*Writing, error) {
 // change begins a change with those values of the client that it may set.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
 	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	c.given = make([]write.Assignment, 0, len(values)+len(r.Set.Write.Set)+len(r.Set.Write.Touch)+1)
 	for _, v := range values {
 		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != write.Create {
 			continue
@@ -120,7 +144,7 @@ func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o Wr
 			c.out.Null = append(c.out.Null, v.Path)
 		}
 	}
-	c.out.Change.Values = slices.Clone(c.given)
+	c.out.Change.Values = c.given // those of the service go behind them
 	return c
 }
 
@@ -134,10 +158,12 @@ func (c *change) value(path []*edm.Property) *plan.Value {
 	return nil
 }
 
-// each visits the primitive properties among those at a path, those of complex ones included.
+// each visits the primitive properties among those at a path, those of complex ones included. The path is visit's until it
+// returns.
 func (c *change) each(list []*edm.Property, at []*edm.Property, visit func(path []*edm.Property, p *edm.Property)) {
+	path := append(slices.Clone(at), nil)
 	for _, p := range list {
-		path := append(slices.Clone(at), p)
+		path[len(at)] = p
 		if p.Type.Kind == edm.Complex {
 			c.each(p.Type.Complex.Properties, path, visit)
 		} else if p.Type.Kind != edm.Stream {
@@ -231,24 +257,70 @@ func momentOf(now time.Time, t edm.Type) (plan.Value, bool) {
 func (c *change) finish() (*Writing, error) {
 	ch := c.out.Change
 	ch.Invalid = len(c.out.Null)+len(c.out.Absent)+len(c.out.Unlinked) > 0
-	if ch.Kind != write.Create {
-		var err error
-		if ch.Before, err = c.check(&syntax.Query{}, false); err != nil {
-			return nil, err
-		}
-	}
-	if ch.Kind == write.Delete {
-		return c.out, newBinding(c.binder, c.opts).only(c.query)
-	}
+	var checks *Checks
 	var err error
-	if ch.After, err = c.check(c.query, !c.o.Minimal); err != nil {
+	if c.o.Checks == nil {
+		checks, err = c.checks()
+	} else {
+		checks, err = c.o.Checks(c.shape(), c.checks)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if condition := ch.After.Condition(); condition != nil {
-		ch.Refused = ch.Refused || c.never(condition, ch.After.Range())
+	ch.Before, ch.After, ch.Links, ch.Prepared = checks.before, checks.after, checks.links, checks.prepared
+	if ch.After != nil {
+		if condition := ch.After.Condition(); condition != nil {
+			ch.Refused = ch.Refused || c.never(condition, ch.After.Range())
+		}
 	}
 	return c.out, nil
 }
+
+// shape returns a name for what checks depend on; see WriteOptions.Checks.
+func (c *change) shape() string {
+	b := make([]byte, 0, 256)
+	b = append(append(b, '#', '0'+byte(c.out.Change.Kind), '0'+byte(c.Kind)), c.Set.Name...)
+	if c.o.Minimal {
+		b = append(b, " minimal"...)
+	}
+	if c.tagged() {
+		b = append(b, " tagged"...)
+	}
+	add := func(path []*edm.Property) {
+		for _, p := range path {
+			b = append(append(b, '/'), p.Name...)
+		}
+	}
+	add(c.Props)
+	for i := range c.out.Change.Values {
+		v := &c.out.Change.Values[i]
+		b = append(b, ' ')
+		if v.Value.Null {
+			b = append(b, '-')
+		}
+		add(v.Path)
+	}
+	return string(b)
+}
+
+// checks binds the checks of a change.
+func (c *change) checks() (*Checks, error) {
+	out := &Checks{}
+	var err error
+	if c.out.Change.Kind != write.Create {
+		if out.before, err = c.check(&syntax.Query{}, false, out); err != nil {
+			return nil, err
+		}
+	}
+	if c.out.Change.Kind == write.Delete {
+		return out, newBinding(c.binder, c.opts).only(c.query)
+	}
+	out.after, err = c.check(c.query, !c.o.Minimal, out)
+	return out, err
+}
+
+// tagged reports whether the precondition asks for the entity tag of the row before the change.
+func (c *change) tagged() bool { return c.o.Match != nil && !c.o.Match.Any }
 
 // node begins the plan that reads the row of a change.
 func (c *change) node(q *syntax.Query, shown bool) (*binding, *plan.Node, error) {
@@ -264,13 +336,13 @@ func (c *change) node(q *syntax.Query, shown bool) (*binding, *plan.Node, error)
 }
 
 // check makes the plan that reads the row before or after a change, with the conditions of the change as columns.
-func (c *change) check(q *syntax.Query, shown bool) (*write.Check, error) {
+func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, error) {
 	b, n, err := c.node(q, shown)
 	if err != nil {
 		return nil, err
 	}
 	r := n.Query.Range
-	if q == c.query || c.o.Match != nil && !c.o.Match.Any { // nobody asks for the tag before otherwise
+	if q == c.query || c.tagged() { // nobody asks for the tag before otherwise
 		tagColumns(n)
 	}
 	out := &write.Check{Plan: b.plan, Filter: -1}
@@ -279,7 +351,7 @@ func (c *change) check(q *syntax.Query, shown bool) (*write.Check, error) {
 	}
 	if q == c.query {
 		for _, nav := range c.links() {
-			c.out.Change.Links = append(c.out.Change.Links, nav)
+			of.links = append(of.links, nav)
 			out.Links = append(out.Links, condition(n, c.linked(b, r, nav)))
 		}
 	}

@@ -227,3 +227,69 @@ func TestFaultsOfWriteBlocks(t *testing.T) {
 		}
 	}
 }
+
+// Changes share their checks where nothing but values, key and entity tags differ, and those of a caller or of a moment are not
+// kept.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	shapeOf := func(m *edm.Model, kind write.ChangeKind, target, values string, o bind.WriteOptions) (shape string, kept bool) {
+		r := resource(t, m, target, map[string]any{"id": int64(1)})
+		o.Checks = func(name string, bound func() (*bind.Checks, error)) (*bind.Checks, error) {
+			shape = name
+			checks, err := bound()
+			kept = err == nil && checks.Keep()
+			return checks, err
+		}
+		var err error
+		switch kind {
+		case write.Create:
+			_, err = r.Create(assign(m.Sets[0], values), o)
+		case write.Update:
+			_, err = r.Update(assign(m.Sets[0], values), o)
+		default:
+			_, err = r.Delete(o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return shape, kept
+	}
+	m, known := written("state eq 'open'", ""), &write.Match{Tags: []string{"1"}}
+	first, kept := shapeOf(m, write.Update, "Rows(1)", "state=open size=5", bind.WriteOptions{Match: known})
+	if !kept {
+		t.Error("the checks depend on nothing but the shape, and are not kept")
+	}
+	if same, _ := shapeOf(m, write.Update, "Rows(2)", "state=shut size=6", bind.WriteOptions{Match: &write.Match{Tags: []string{"2", "3"}}}); same != first {
+		t.Errorf("one shape has the names %q and %q", first, same)
+	}
+	seen := map[string]string{first: "state=open size=5"}
+	for _, c := range []struct {
+		kind           write.ChangeKind
+		target, values string
+		o              bind.WriteOptions
+	}{
+		{write.Update, "Rows(1)", "state=open size=null", bind.WriteOptions{Match: known}},
+		{write.Update, "Rows(1)", "state=open", bind.WriteOptions{Match: known}},
+		{write.Update, "Rows(1)", "state=open parent=5", bind.WriteOptions{Match: known}},
+		{write.Update, "Rows(1)", "state=open size=5", bind.WriteOptions{Match: &write.Match{Any: true}}},
+		{write.Update, "Rows(1)", "state=open size=5", bind.WriteOptions{Match: known, Minimal: true}},
+		{write.Update, "Rows(1)/size", "size=5", bind.WriteOptions{Match: known}},
+		{write.Update, "Rows(1)/size/$value", "size=5", bind.WriteOptions{Match: known}},
+		{write.Create, "Rows", "state=open size=5", bind.WriteOptions{}},
+		{write.Delete, "Rows(1)", "", bind.WriteOptions{Match: known}},
+	} {
+		shape, _ := shapeOf(m, c.kind, c.target, c.values, c.o)
+		if other, ok := seen[shape]; ok {
+			t.Errorf("%s %s %q and %q share the shape %q", c.kind, c.target, c.values, other, shape)
+		}
+		seen[shape] = c.values
+	}
+	for _, filter := range []string{"owner eq @user_id", "at lt now()"} {
+		if _, kept := shapeOf(written(filter, ""), write.Update, "Rows(1)", "size=5", bind.WriteOptions{Match: known}); kept {
+			t.Errorf("the checks under %q are kept for others", filter)
+		}
+		if _, kept := shapeOf(written("", filter), write.Delete, "Rows(1)", "", bind.WriteOptions{Match: known}); kept {
+			t.Errorf("the checks under the policy %q are kept for others", filter)
+		}
+	}
+}

@@ -29,16 +29,18 @@ func (c *change) links() []*edm.Navigation {
 }
 
 // linked is the condition that a navigation property to one names nothing, or a row that the caller may read: the guard and
-// the row policy of its set hold.
+// the row policy of its set hold. It is a subquery: a body may have more foreign keys than a database joins tables.
 func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Expr {
-	target, err := b.scope(r).toOne(r, nav, nil)
+	target, err := b.enter(nav.Target)
 	if err != nil {
 		return plan.Bool(false)
 	}
+	target.Outer, target.Nav = r, nav
+	key := target.KeyRef(0)
 	isNull := func(e plan.Expr, op string) plan.Expr {
 		return &plan.Call{Name: op, Args: []plan.Expr{e, plan.Null(e.Type())}, T: edm.Of(edm.Boolean)}
 	}
-	there := isNull(target.(*plan.Ref).Range.KeyRef(0), "ne")
+	there := isNull(&plan.Sub{Op: "value", Query: b.query(target), Value: key, T: key.T}, "ne")
 	for _, path := range nav.KeyPaths() {
 		if path[len(path)-1].Nullable && c.value(path) == nil { // a part of a key that stays as it is
 			there = plan.Join("or", there, isNull(r.Leaf(path), "eq"))

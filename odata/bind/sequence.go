@@ -51,6 +51,9 @@ type sequence struct {
 // fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
 func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 	s := &sequence{main: r, out: &Sequence{}}
+	if r.Kind == OfRelated || len(e.Related) > 0 {
+		o.Checks = nil // other changes may need columns of theirs
+	}
 	set := *r
 	set.query = withSent(r.query, e)
 	parent, follows := (*parent)(nil), hasMany(e)
@@ -74,6 +77,9 @@ func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 // UpdateAll binds a change of the entity, or of the property that the path names, with the links that the body has.
 func (r *Resource) UpdateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 	s := &sequence{main: r, out: &Sequence{}}
+	if len(e.Related) > 0 {
+		o.Checks = nil
+	}
 	follows, own := hasMany(e), o
 	own.Minimal = o.Minimal || follows
 	c := r.change(write.Update, e.Values, own)
@@ -295,7 +301,7 @@ func (s *sequence) between(kind write.ChangeKind, nav *edm.Navigation, own, othe
 		to  **write.Check
 	}{{own.set, &w.Change.Before}, {other.set, &w.Change.After}} {
 		r := &Resource{Kind: OfEntity, Set: of.set, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}
-		check, err := r.change(kind, nil, WriteOptions{Minimal: true}).check(&syntax.Query{}, false)
+		check, err := r.change(kind, nil, WriteOptions{Minimal: true}).check(&syntax.Query{}, false, &Checks{})
 		if err != nil {
 			return err
 		}

@@ -98,6 +98,16 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	return out, nil
 }
 
+// For returns the resource for another request with the same guards. The resource must be one OfSet.
+func (r *Resource) For(o Options) *Resource {
+	out := *r
+	out.opts = o
+	return &out
+}
+
+// Query returns the query options of the request.
+func (r *Resource) Query() *syntax.Query { return r.query }
+
 // keyPlan makes the plan that reads the key of an entity.
 func (b *binding) keyPlan(q *plan.Query) *plan.Plan {
 	n := &plan.Node{Set: q.Range.Set, Query: q, Ref: true, Page: single()}

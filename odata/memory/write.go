@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -83,8 +84,9 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if c.Nav != nil {
 		return nil, t.link(c)
 	}
-	if err := t.judge(c); err != nil {
-		return nil, err
+	why, err := t.judge(c)
+	if err != nil || why != nil && (why.Kind != write.InvalidValue || c.Kind == write.Delete) {
+		return nil, cmp.Or(err, error(why))
 	}
 	s := t.source.bySet[c.Set]
 	old := t.state.tables[s.at]
@@ -106,25 +108,84 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 		return nil, t.remove(s, old.rows[at], next)
 	}
 	s.assign(written, c)
-	if refusal := t.allows(s, next, at); refusal != nil {
-		return nil, refusal
+	if why == nil {
+		why = t.allows(s, next, at)
+	}
+	if why != nil {
+		return nil, t.first(c, s, &table{cells: next.cells, rows: s.without(next.rows, at)}, why)
 	}
 	t.put(s, next)
 	return t.verify(c, s.keyValues(written))
 }
 
-func (t *transaction) judge(c *write.Change) error {
+// first returns the refusal that comes first of a row that breaks a rule, the last one of a table: RowNotAllowed before the others. It
+// names all links of a DeadLink.
+func (t *transaction) first(c *write.Change, s *set, next *table, why *write.Refusal) error {
+	if s.lacks(c, next.rows[len(next.rows)-1]) {
+		return why
+	}
+	t.put(s, next) // which nobody sees: the transaction ends with the refusal
+	_, err := t.verify(c, s.keyValues(next.rows[len(next.rows)-1]))
+	verified, ok := errors.AsType[*write.Refusal](err)
+	switch {
+	case err != nil && !ok:
+		return err
+	case ok && verified.Kind == write.RowNotAllowed, ok && why.Kind == write.DeadLink:
+		return verified
+	}
+	return why
+}
+
+// lacks reports whether a condition of a creation is over a property that needs a value and got none.
+func (s *set) lacks(c *write.Change, r row) bool {
+	absent := func(path []*edm.Property) bool {
+		at := s.place(path)
+		given := slices.ContainsFunc(c.Values, func(a write.Assignment) bool { return slices.Equal(a.Path, path) })
+		return r[at].Null && !s.cells[at].nullable && !given
+	}
+	if c.Kind != write.Create || c.After.Condition() == nil {
+		return false
+	}
+	of, found := c.After.Range(), false
+	over := func(inner *plan.Range) {
+		found = found || inner.Outer == of && slices.ContainsFunc(inner.Nav.KeyPaths(), absent)
+	}
+	for _, join := range c.After.Plan.Top.Query.Joins {
+		over(join)
+	}
+	plan.WalkInto(func(e plan.Expr) bool {
+		switch e := e.(type) {
+		case *plan.Ref:
+			found = found || e.Range == of && len(e.Path) > 0 && e.T.Kind != edm.Complex && absent(e.Path)
+		case *plan.Sub:
+			over(e.Query.Range)
+		}
+		return true
+	}, c.After.Condition())
+	return found
+}
+
+// without returns rows without those that have the key of the row at a place, which is then the last one.
+func (s *set) without(rows []row, at int) []row {
+	key := s.keyOf(s.keyValues(rows[at]))
+	out := make([]row, 0, len(rows))
+	for i := range rows {
+		if i != at && s.keyOf(s.keyValues(rows[i])) != key {
+			out = append(out, rows[i])
+		}
+	}
+	return append(out, rows[at])
+}
+
+func (t *transaction) judge(c *write.Change) (*write.Refusal, error) {
 	var before []plan.Value
 	if c.Kind != write.Create {
 		var err error
 		if before, err = t.read(c.Before.Plan.At(c.Key)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if refusal := c.Judge(before); refusal != nil {
-		return refusal
-	}
-	return nil
+	return c.Judge(before), nil
 }
 
 func (t *transaction) verify(c *write.Change, key []plan.Value) (plan.Rows, error) {

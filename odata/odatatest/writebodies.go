@@ -63,6 +63,7 @@ func writtenTypes() []rule {
 			{request: "POST Parts", body: `{"code":"C","title":"T",` + member + `}`, status: 201, has: []string{member}},
 			{request: "GET Parts('C')", has: []string{member}},
 			{request: "PATCH Parts('A')", body: `{` + member + `}`, header: anyTag(), has: []string{member}},
+			{request: "PATCH Parts('A')", body: `{` + member + `}`, header: anyTag(), has: []string{member}}, // which the row has
 			{request: "GET Parts('A')", has: []string{member}},
 		}}
 	}

@@ -5,29 +5,24 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 func TestMemoryWrites(t *testing.T) {
 	t.Parallel()
-	fresh := func(t testing.TB) odatatest.Subject {
-		source, err := memory.New(odatatest.MemoryOf(odatatest.WriteMapping(), odatatest.WriteTables()))
-		if err != nil {
-			t.Fatal(err)
+	subject := func(cfg sqlsource.Config, tables []odatatest.Table) func(testing.TB) odatatest.Subject {
+		return func(t testing.TB) odatatest.Subject {
+			source, err := memory.New(odatatest.MemoryOf(cfg, tables))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return odatatest.Subject{Model: source.Model(), Source: source}
 		}
-		return odatatest.Subject{Model: source.Model(), Source: source}
 	}
+	fresh := subject(odatatest.WriteMapping(), odatatest.WriteTables())
 	odatatest.RunWrites(t, fresh)
+	odatatest.RunWriteOrder(t, subject(odatatest.OrderMapping(), odatatest.OrderTables()))
+	odatatest.RunLinkRules(t, subject(odatatest.LinkMapping(), odatatest.LinkTables()))
 	t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
 	t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
-}
-
-func TestMemoryLinks(t *testing.T) {
-	t.Parallel()
-	odatatest.RunLinkRules(t, func(t testing.TB) odatatest.Subject {
-		source, err := memory.New(odatatest.MemoryOf(odatatest.LinkMapping(), odatatest.LinkTables()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return odatatest.Subject{Model: source.Model(), Source: source}
-	})
 }

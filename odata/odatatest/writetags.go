@@ -56,6 +56,7 @@ func entityTags() []rule {
 		{"tags in bodies", []step{
 			{request: "PATCH Makers(2)", body: `{"@odata.etag":"W/\"nope\"","note":"x"}`, header: anyTag()},
 			{request: "PATCH Makers(2)", body: `{"@odata.etag":"W/\"nope\"","note":"y"}`, header: anyTag("OData-MaxVersion", "4.01"), status: 412},
+			{request: "PATCH Makers(2)", body: `{"@odata.etag":"$tag","note":"y","@etag":"$tag"}`, header: anyTag("OData-Version", "4.01"), status: 400, has: []string{"twice"}},
 			{request: "PATCH Makers(2)", body: `{"@etag":"W/\"nope\"","note":"y"}`, header: anyTag("OData-Version", "4.01"), status: 412},
 			{request: "PATCH Makers(2)", body: `{"@odata.etag":"W/\"nope\"","note":"y"}`, header: anyTag("OData-Version", "4.0", "OData-MaxVersion", "4.01")},
 			{request: "PATCH Makers(2)", body: `{"@etag":"$tag","note":"z"}`, header: anyTag("OData-Version", "4.01")},

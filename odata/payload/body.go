@@ -320,10 +320,11 @@ func (s *bodyScan) members(visit func(name string, pos int) error) error {
 			return s.fault(pos, "the name of a member is missing")
 		}
 		name := string(t.text)
-		if seen[name] {
+		short := strings.Replace(name, "@odata.", "@", 1) // control information has two spellings (OData-JSON 4.6)
+		if seen[short] {
 			return s.fault(pos, fmt.Sprintf("%.80q is there twice", name))
 		}
-		seen[name] = true
+		seen[short] = true
 		if err := s.want(':', "a colon"); err != nil {
 			return err
 		}

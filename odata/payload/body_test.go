@@ -88,11 +88,15 @@ func TestFaultsOfBodies(t *testing.T) {
 		path string
 		near string // what the body has at the place; "$" for the end
 	}{
-		`{"id":"x"}`:              {"id", `"x"`},
-		`{"home":{"no":1.5}}`:     {"home/no", "1.5"},
-		`{"home":{"nope":1}}`:     {"home/nope", `"nope"`},
-		`{"a":1,"id":2}`:          {"a", `"a"`},
-		`{"id":1,"id":2}`:         {"", `"id":2}`},
+		`{"id":"x"}`:                       {"id", `"x"`},
+		`{"home":{"no":1.5}}`:              {"home/no", "1.5"},
+		`{"home":{"nope":1}}`:              {"home/nope", `"nope"`},
+		`{"a":1,"id":2}`:                   {"a", `"a"`},
+		`{"id":1,"id":2}`:                  {"", `"id":2}`},
+		`{"@odata.etag":"a","@etag":"b"}`:  {"", `"@etag"`},
+		`{"@id":"a","\u0040odata.id":"a"}`: {"", `"\u0040odata.id"`},
+		`{"home":{"@type":"#N.Address","@odata.type":"#N.Address"}}`: {"", `"@odata.type"`},
+		`{"id@odata.type":"#Int64","id@type":"#Int64"}`:              {"", `"id@type"`},
 		`{"id":1`:                 {"", "$"},
 		`{"name":"a`:              {"", `"a`},
 		`{"name":"\u00g0"}`:       {"", `\u00g0`},

@@ -60,11 +60,29 @@ func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(
 
 // Entity writes the entity, or the reference, that rows stands on.
 func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
-	n := e.compile(p.Top, nestedOf(p))
-	w.Raw("{")
-	e.context(w, p, nil)
-	n.tally()
-	if err := n.write(w, rows); err != nil {
+	return e.Entities(p).Write(w, rows)
+}
+
+// Entities writes answers of one entity, or reference, each, for one plan. A plan that expands something has one answer. It is
+// for one goroutine.
+type Entities struct {
+	node *node
+	// head is what comes before the entity: the context URL.
+	head []byte
+}
+
+// Entities prepares the answers.
+func (e *Encoder) Entities(p *plan.Plan) *Entities {
+	head := &Writer{buf: []byte{'{'}}
+	e.context(head, p, nil)
+	return &Entities{e.compile(p.Top, nestedOf(p)), head.buf}
+}
+
+// Write writes the entity, or the reference, that rows stands on.
+func (e *Entities) Write(w *Writer, rows plan.Rows) error {
+	w.buf = append(w.buf, e.head...)
+	e.node.tally()
+	if err := e.node.write(w, rows); err != nil {
 		return err
 	}
 	w.buf = trimComma(w.buf)

@@ -11,3 +11,6 @@ const IsPostgreSQL = isPostgreSQL
 
 // Hold sets how long a transaction may keep the lock of a SQLite file.
 func (s *Source) Hold(d time.Duration) { s.db.(*engine.SQLite).Hold = d }
+
+// WithoutReturning makes a source write like one of MySQL, whose statements return no rows.
+func (s *Source) WithoutReturning() { s.shape.mapping.NoReturning = true }

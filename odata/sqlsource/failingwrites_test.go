@@ -199,3 +199,36 @@ func TestConnectionBreaksUnderWrites(t *testing.T) {
 		})
 	}
 }
+
+// A server that accepts connections and closes them is away, for reads and writes.
+func TestServerClosesConnections(t *testing.T) {
+	for _, dialect := range []string{"postgres", "mysql"} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			driver := map[string]string{"postgres": "pgx", "mysql": "mysql"}[dialect]
+			proxy, dsn := dbtest.BehindProxy(t, driver)
+			through, err := sqlx.Open(driver, dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = through.Close() })
+			fill(t, through.DB, ordersScript(dialect))
+			w := writer{t, open(t, sqlsource.Database{Dialect: dialect, DB: through, Wait: func(context.Context) time.Duration { return 100 * time.Millisecond }}, ordersConfig(nil)), tenant(1)}
+			c := w.change("PATCH Orders(1) note=lost", "*")
+			proxy.Cut()
+			for range 2 { // with the connections that there were, and with new ones
+				_, reading := w.Open(t.Context(), c.Before.Plan.At(c.Key))
+				_, writing := w.Begin(t.Context())
+				for _, err := range []error{reading, writing} {
+					if told, ok := errors.AsType[*plan.Error](err); !ok || told.Kind != plan.Unavailable {
+						t.Error(err)
+					}
+				}
+			}
+			proxy.Restore()
+			if got := w.write("PATCH Orders(1)?$select=id total=12", "*"); got != "1" {
+				t.Errorf("afterwards: %s", got)
+			}
+		})
+	}
+}

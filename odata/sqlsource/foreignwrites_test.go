@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,14 +31,7 @@ func TestForeignKeysThatAreNoConstraints(t *testing.T) {
 					Complexes: []sqlsource.Complex{{Type: "Home", Name: "home", Prefix: "home_"}},
 				},
 			}})
-			s, err := odata.New(source.Model(), source, odata.Options{
-				Root: "/", Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
-					return odata.Caller{SignedIn: true, Settled: true}, nil
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := serviceOf(t, source)
 			for _, tt := range []struct {
 				body, target string
 				status       int
@@ -49,13 +43,82 @@ func TestForeignKeysThatAreNoConstraints(t *testing.T) {
 				{`{"home":{"team":1},"code":10}`, "", 200},
 				{`{"home":{"team":null},"code":null}`, "", 200},
 			} {
-				r := httptest.NewRequest("PATCH", "http://h/Jobs(1)", strings.NewReader(tt.body))
-				r.Header.Set("Content-Type", "application/json")
-				r.Header.Set("If-Match", "*")
-				w := httptest.NewRecorder()
-				s.ServeHTTP(w, r)
+				w := send(s, "PATCH Jobs(1)", tt.body)
 				if w.Code != tt.status || !strings.Contains(w.Body.String(), `"target":"`+tt.target+`"`) && tt.target != "" {
 					t.Errorf("%s: %d %s", tt.body, w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
+
+// serviceOf makes a service that a settled person asks.
+func serviceOf(t testing.TB, source *shop) http.Handler {
+	t.Helper()
+	s, err := odata.New(source.Model(), source, odata.Options{
+		Root: "/", Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+			return odata.Caller{SignedIn: true, Settled: true}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// send writes with any precondition; request is a method and a target, as in "PATCH Jobs(1)".
+func send(s http.Handler, request, body string) *httptest.ResponseRecorder {
+	method, target, _ := strings.Cut(request, " ")
+	r := httptest.NewRequest(method, "http://h/"+target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("If-Match", "*")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// A body gives values to more foreign keys than a database joins tables.
+func TestManyForeignKeysInOneBody(t *testing.T) {
+	t.Parallel()
+	const keys = 70
+	var columns, members strings.Builder
+	for i := range keys {
+		fmt.Fprintf(&columns, ", k%d INTEGER", i)
+		fmt.Fprintf(&members, `,"k%d":1`, i)
+	}
+	for i := range keys {
+		if i%3 == 0 { // the others are none of the database
+			fmt.Fprintf(&columns, ", FOREIGN KEY (k%d) REFERENCES teams (id)", i)
+		}
+	}
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := database(t, dialect, "CREATE TABLE teams (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL);\nINSERT INTO teams VALUES (1, 1), (2, 2);\n"+
+				"CREATE TABLE jobs (id INTEGER PRIMARY KEY"+columns.String()+")")
+			jobs := sqlsource.EntitySet{Name: "Jobs", Table: "jobs", Write: &sqlsource.Write{Create: true, Update: true}}
+			for i := range keys {
+				if i%3 != 0 {
+					jobs.Navigations = append(jobs.Navigations, sqlsource.Navigation{Name: fmt.Sprint("to", i), To: "Teams", On: map[string]string{fmt.Sprint("k", i): "id"}})
+				}
+			}
+			s := serviceOf(t, open(t, db, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Teams", Table: "teams", Filter: "tenant eq 1"}, jobs}}))
+			body := `{"id":1` + members.String() + "}"
+			if w := send(s, "POST Jobs", body); w.Code != http.StatusCreated {
+				t.Errorf("POST: %d %s", w.Code, w.Body)
+			}
+			if w := send(s, "PATCH Jobs(1)", body); w.Code != http.StatusOK {
+				t.Errorf("PATCH: %d %s", w.Code, w.Body)
+			}
+			for _, dead := range [][]string{{"k10", "k64"}, {"k3", "k60"}, {"k3", "k10"}} {
+				bad := body
+				for i, name := range dead {
+					bad = strings.Replace(bad, `"`+name+`":1`, fmt.Sprintf(`"%s":%d`, name, i+2), 1)
+				}
+				w := send(s, "PATCH Jobs(1)", bad)
+				if w.Code != http.StatusConflict || strings.Count(w.Body.String(), `"target"`) != 2 || !strings.Contains(w.Body.String(), `"target":"`+dead[0]+`"`) ||
+					!strings.Contains(w.Body.String(), `"target":"`+dead[1]+`"`) {
+					t.Errorf("%v: %d %s", dead, w.Code, w.Body)
 				}
 			}
 		})

@@ -66,7 +66,7 @@ func (t *transaction) addLink(gen *sqltext.Generator, c *write.Change) error {
 		case fault != nil || linked:
 			return fault
 		case err == nil && t.source.dialect != "postgres":
-			return errNotCreated
+			return errPassedOver()
 		case try == linkTries:
 			return &write.Refusal{Kind: write.Duplicate, Cause: err}
 		}

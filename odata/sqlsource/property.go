@@ -103,7 +103,8 @@ func unique(taken map[string]bool, name string) string {
 func stored(c *introspect.Column) *sqltext.Column {
 	return &sqltext.Column{
 		Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable, Prefix: c.Prefix, Trigram: c.Trigram,
-		Length: c.Length, Precision: c.Precision, Scale: c.Scale, Cast: c.Cast,
+		Length: c.Length, Precision: c.Precision, Scale: c.Scale, Cast: c.Cast, Declared: c.Declared, Members: c.Members,
+		Standard: c.Standard, Given: c.Generated || c.Counted || c.Default && c.Standard == "",
 	}
 }
 

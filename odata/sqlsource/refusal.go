@@ -44,12 +44,17 @@ func (t *transaction) breach(c *write.Change, err error) *write.Refusal {
 	if c != nil {
 		rules = t.reader.Gen.Rules(c.Set)
 	}
-	switch b.Kind {
-	case engine.NotBreached:
+	switch {
+	case b.Kind == engine.NotBreached:
 		return nil
+	case c != nil && rules.Triggers && t.elsewhere(c, b, rules):
+		out.Kind = write.InvalidValue
+		return out
+	}
+	switch b.Kind {
 	case engine.OfValue:
 		out.Kind = write.Unfit
-		return out
+		out.Properties = t.visible(c, b.Columns)
 	case engine.OfNull, engine.OfCheck:
 		out.Kind = write.InvalidValue
 		out.Properties = t.visible(c, columnsOf(b, rules.Checks))
@@ -83,6 +88,20 @@ func (t *transaction) orDuplicate(out *write.Refusal, c *write.Change, unique []
 	if index := t.taken(c, unique); index != nil {
 		out.Kind, out.Properties = write.Duplicate, t.visible(c, index)
 	}
+}
+
+// elsewhere reports whether the broken rule is one of another table, which a trigger has written.
+func (t *transaction) elsewhere(c *write.Change, b engine.Breach, rules sqltext.Rules) bool {
+	switch b.Kind {
+	case engine.OfNull, engine.OfCheck:
+		return b.Table != "" && !sameName(b.Table, t.reader.Gen.TableName(c.Set))
+	case engine.OfUnique:
+		if t.source.dialect == "mysql" { // which names the index alone
+			return t.taken(c, rules.Unique) == nil
+		}
+		return b.Table != "" && !sameName(b.Table, t.reader.Gen.TableName(c.Set))
+	}
+	return false
 }
 
 // columnsOf returns the columns that a broken rule is over.
@@ -119,7 +138,7 @@ func (t *transaction) referenced(c *write.Change, b engine.Breach, own []sqltext
 // taken returns the columns of the first unique index that another row has the values of. MariaDB looks at a foreign key before
 // some of them, and SQLite begins with the last. PostgreSQL begins with the first, and answers nothing behind a refused statement.
 func (t *transaction) taken(c *write.Change, unique []sqltext.Constraint) []string {
-	if c == nil || t.source.dialect == "postgres" {
+	if c == nil || c.Kind == write.Delete || t.source.dialect == "postgres" {
 		return nil
 	}
 	for _, index := range unique {

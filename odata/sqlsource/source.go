@@ -141,7 +141,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	}
 	mapping := b.mapping
 	s.left, s.cascades = b.leftOut(), b.cascades()
-	s.model, mapping.CaseCollation, mapping.Deep = b.model, found.CaseCollation, db.Deep
+	s.model, mapping.CaseCollation, mapping.NoReturning, mapping.Deep = b.model, found.CaseCollation, found.NoReturning, db.Deep
 	for _, t := range found.Tables {
 		if t.Broken != nil {
 			s.broken = append(s.broken, BrokenTable{strings.Join(tableName(t), "."), t.View, t.Broken})

@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -20,6 +21,8 @@ type transaction struct {
 	source *Source
 	tx     engine.WriteTx
 	reader *cursor.Reader
+	// applied reports whether a change was made.
+	applied bool
 	// ended reports that nothing more can be done: the transaction was committed or closed, or a change has failed.
 	ended bool
 }
@@ -79,12 +82,18 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if err != nil {
 		var known *write.Refusal
 		t.ended = !errors.As(err, &known) || known.Kind != write.RowNotFound
-		return nil, t.refusal(c, err)
+		return nil, t.first(c, t.refusal(c, err))
 	}
+	t.applied = true
 	return rows, nil
 }
 
 func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
+	if trials := t.reader.Gen.Trials(c); len(trials) > 0 {
+		if err := t.try(c, trials); err != nil {
+			return nil, err
+		}
+	}
 	switch c.Kind {
 	case write.Create:
 		return t.create(c)
@@ -107,10 +116,64 @@ func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 	if err != nil || done {
 		return rows, err
 	}
-	if t.source.dialect != "mysql" || c.Kind == write.Delete { // MariaDB does not count a row that an UPDATE leaves as it was
-		return nil, &write.Refusal{Kind: write.Conflict}
+	if err := t.matched(gen, c); err != nil {
+		return nil, err
 	}
 	return t.after(c, c.Key)
+}
+
+// matched decides on a statement that has changed no row of those that were judged. Where the driver counts changed rows instead of matched ones, MariaDB does not
+// count a row that has the values already: the statement then runs again and notes in a variable whether a row meets its conditions.
+func (t *transaction) matched(gen *sqltext.Generator, c *write.Change) error {
+	var conflict error = &write.Refusal{Kind: write.Conflict}
+	if t.source.dialect == "sqlite" || gen.Alone(c) { // nobody can have changed what was judged
+		conflict = errPassedOver()
+	}
+	if t.source.dialect != "mysql" || c.Kind != write.Update || c.Version != nil { // a version always changes
+		return conflict
+	}
+	if err := t.run(sqltext.Statement{SQL: "SELECT @vestibule_matched := 0"}); err != nil {
+		return err
+	}
+	s := gen.Update(c, nil, sqltext.NoteMatch)
+	if _, err := t.tx.Exec(s.SQL, s.Args); err != nil {
+		return err
+	}
+	noted := false
+	err := engine.Each(t.tx, 1, func(cells []engine.Cell) bool {
+		noted = cells[0].Int == 1
+		return false
+	}, "SELECT @vestibule_matched")
+	if err == nil && !noted {
+		return conflict
+	}
+	return err
+}
+
+// try asks the database whether columns keep the values of a change, if there is a row to be changed.
+func (t *transaction) try(c *write.Change, trials []sqltext.Trial) error {
+	if c.Kind == write.Update {
+		gen, err := t.reader.For(t.ctx, c.Before.Plan.At(c.Key))
+		if err == nil {
+			err = t.judge(gen, c)
+		}
+		if refusal, ok := errors.AsType[*write.Refusal](err); err != nil && (!ok || refusal.Kind == write.RowNotFound) {
+			return err
+		}
+	}
+	for _, trial := range trials {
+		kept := false
+		err := engine.Each(t.tx, 1, func(cells []engine.Cell) bool {
+			kept = cells[0].Int != 0
+			return false
+		}, trial.Statement.SQL, trial.Statement.Args...)
+		if engine.BreachOf(err).Kind == engine.OfValue || engine.IsMalformed(err) || err == nil && !kept {
+			return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{trial.Path}, Cause: err}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // known returns what the version of the row must be if a change needs no look at the row before: nil for anything.
@@ -214,9 +277,12 @@ func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 	if gen.Returns(c) {
 		rows, done, err := t.returned(c, gen.Insert(c, sqltext.ReturnRow))
 		if err == nil && !done {
-			err = errNotCreated
+			err = errPassedOver()
 		}
 		return rows, err
+	}
+	if !gen.ReturnsKeys() {
+		return t.createByNumber(gen, c)
 	}
 	node, s := gen.KeyNode(c), gen.Insert(c, sqltext.ReturnKey)
 	if s.SQL == "" {
@@ -227,13 +293,44 @@ func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 		return nil, err
 	}
 	if row == nil {
-		return nil, errNotCreated
+		return nil, errPassedOver()
 	}
 	return t.after(c, node.KeyOf(row.Row()))
 }
 
-// errNotCreated is the fault of an INSERT without a row, such as one that a trigger has swallowed.
-var errNotCreated = errors.New("the database has added no row")
+// createByNumber adds a row where no statement returns it: the key is among the values, but for a number that the database counts.
+func (t *transaction) createByNumber(gen *sqltext.Generator, c *write.Change) (plan.Rows, error) {
+	s := gen.Insert(c, sqltext.ReturnNothing)
+	if s.SQL == "" {
+		return nil, errUnfit()
+	}
+	if n, err := t.tx.Exec(s.SQL, s.Args); err != nil || n == 0 {
+		return nil, cmp.Or(err, errPassedOver())
+	}
+	number := plan.Value{Null: true}
+	err := engine.Each(t.tx, 1, func(cells []engine.Cell) bool {
+		number = plan.Value{Int: cells[0].Int}
+		return false
+	}, "SELECT LAST_INSERT_ID()")
+	if err != nil {
+		return nil, err
+	}
+	key := make([]plan.Value, len(c.Set.Type.Key))
+	for i, p := range c.Set.Type.Key {
+		key[i] = number
+		for j := range c.Values {
+			if len(c.Values[j].Path) == 1 && c.Values[j].Path[0] == p {
+				key[i] = c.Values[j].Value
+			}
+		}
+	}
+	return t.after(c, key)
+}
+
+// errPassedOver is the refusal of a change that a trigger or a rule of the database has passed over without an error.
+func errPassedOver() error {
+	return &write.Refusal{Kind: write.InvalidValue, Cause: errors.New("the database has passed over the row")}
+}
 
 // after reads the row of a change as it is now, and decides whether it may stay.
 func (t *transaction) after(c *write.Change, key []plan.Value) (plan.Rows, error) {
@@ -245,7 +342,7 @@ func (t *transaction) after(c *write.Change, key []plan.Value) (plan.Rows, error
 	var rows plan.Rows
 	var values []plan.Value
 	if len(p.Top.Expand) == 0 {
-		row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, false), 0)
+		row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.After(c, p), 0)
 		if err != nil {
 			return nil, err
 		}

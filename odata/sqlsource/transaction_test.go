@@ -183,7 +183,7 @@ func TestChangesOneByOne(t *testing.T) {
 				{one, "POST Orders code=x,slot=1", "", "duplicate slot"},
 				{one, "POST Orders code=a,slot=1,customer_id=9", "", "duplicate code"},
 				{one, "POST Orders code=a,total=-1", "", "422 total"},
-				{one, "POST Orders code=y,customer_id=9", "", "dead link"},
+				{one, "POST Orders code=y,customer_id=9", "", "dead link customer"},
 				{one, "POST Orders code=y,customer_id=2", "", "dead link customer"},
 				{one, "PATCH Orders(1) note=x", "", "428"},
 				{one, "PATCH Orders(1) note=x", "7", "412"},

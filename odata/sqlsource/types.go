@@ -63,7 +63,11 @@ func temporal(k edm.Kind, c *introspect.Column) edm.Type {
 func decimal(c *introspect.Column) edm.Type {
 	t := edm.Of(edm.Decimal)
 	if c.Precision > 0 {
-		t.Precision, t.Scale = c.Precision, max(c.Scale, 0)
+		scale := c.Scale
+		if c.Cast == "" { // another database than PostgreSQL, whose scales may be negative, and greater than the precision
+			scale = max(scale, 0)
+		}
+		t.Precision, t.Scale = max(c.Precision, scale, c.Precision-scale), max(scale, 0)
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package write
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -59,6 +60,9 @@ type Change struct {
 	// changed either.
 	Nav   *edm.Navigation
 	Other []plan.Value
+	// Prepared holds what a source prepares for changes of the same kind, paths, nulls and checks, such as statements, in two
+	// slots of the source's choice; nil for a change whose checks nobody keeps.
+	Prepared *[2]atomic.Value
 }
 
 // Assignment gives one property of a row a value.

@@ -13,7 +13,8 @@ type Transaction interface {
 	//     nil; its refusal is the error.
 	//  2. The statement writes. It names the row by its key and by Before.Condition, so that a row that does not meet it is
 	//     never written. What the database refuses is a *Refusal: InvalidValue for a check constraint or a null, behind
-	//     it Duplicate with the properties of the key, behind it DeadLink for a foreign key; Referenced for a Delete.
+	//     it Duplicate with the properties of the key, behind it DeadLink for a foreign key; Referenced for a Delete. RowNotAllowed
+	//     comes before them where the row that the change would leave is known not to meet After.
 	//  3. Create and Update read the row that After.Plan.At names, with the key that the row then has. Change.Verify decides on
 	//     it.
 	//

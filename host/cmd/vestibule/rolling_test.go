@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,10 +74,19 @@ type rollingHost struct {
 
 func newRollingHost(t *testing.T, dsn, drain string) *rollingHost {
 	t.Helper()
+	h := hostWith(t, "server {\n  public_url = \"https://app.example.com\"\n}\ndatabase {\n  driver = \"postgres\"\n  dsn    = \""+dsn+"\"\n}\nroute \"home\" {\n  path = \"/\"\n  file = \"home.html\"\n}\n"+
+		"route \"dashboard\" {\n  path = \"/dashboard\"\n  redirect = \"/\"\n}\n")
+	if drain != "" {
+		h.flags = append(h.flags, "--set", "server.drain="+drain)
+	}
+	return h
+}
+
+// hostWith returns a host with a configuration and a file home.html, which has not been started.
+func hostWith(t *testing.T, config string) *rollingHost {
+	t.Helper()
 	dir := t.TempDir()
-	site := "server {\n  public_url = \"https://app.example.com\"\n}\ndatabase {\n  driver = \"postgres\"\n  dsn    = \"" + dsn + "\"\n}\nroute \"home\" {\n  path = \"/\"\n  file = \"home.html\"\n}\n" +
-		"route \"dashboard\" {\n  path = \"/dashboard\"\n  redirect = \"/\"\n}\n"
-	for name, text := range map[string]string{"config.hcl": site, "home.html": "home"} {
+	for name, text := range map[string]string{"config.hcl": config, "home.html": "home"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -87,16 +97,17 @@ func newRollingHost(t *testing.T, dsn, drain string) *rollingHost {
 	}
 	h := &rollingHost{address: unusedAddress(t), log: log}
 	h.flags = []string{"-c", filepath.Join(dir, "config.hcl"), "--set", "server.address=" + h.address, "--set", "mail.dir=" + dir}
-	if drain != "" {
-		h.flags = append(h.flags, "--set", "server.drain="+drain)
-	}
 	return h
 }
 
 // password adds Ada to the database.
 func password(t *testing.T, dsn string) {
 	t.Helper()
-	h := newRollingHost(t, dsn, "")
+	newRollingHost(t, dsn, "").addAda(t)
+}
+
+func (h *rollingHost) addAda(t *testing.T) {
+	t.Helper()
 	cmd := vestibuleCommand(t, append(h.flags, "user", "add", "--email", "ada@example.com", "--name", "Ada", "--password-stdin")...)
 	cmd.Stdin = strings.NewReader("engine-of-analysis-1843\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -116,7 +127,16 @@ func vestibuleCommand(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// start starts the host and returns when it is ready.
 func (h *rollingHost) start(t *testing.T) {
+	t.Helper()
+	if line, err := bufio.NewReader(h.launch(t)).ReadString('\n'); err != nil {
+		t.Fatalf("the host did not get ready: %q, %v: %s", line, err, h.text(t))
+	}
+}
+
+// launch starts the host and returns its output.
+func (h *rollingHost) launch(t *testing.T) io.Reader {
 	t.Helper()
 	cmd := vestibuleCommand(t, append(h.flags, "serve")...)
 	cmd.Stderr = h.log
@@ -129,8 +149,18 @@ func (h *rollingHost) start(t *testing.T) {
 	}
 	h.cmd = cmd
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatalf("the host did not get ready: %q, %v: %s", line, err, h.text(t))
+	return out
+}
+
+// kill ends the host with SIGKILL.
+func (h *rollingHost) kill(t *testing.T) {
+	t.Helper()
+	if err := h.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError
+	if err := h.cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != -1 {
+		t.Fatalf("the host had ended with %v: %s", err, h.text(t))
 	}
 }
 

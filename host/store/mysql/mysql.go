@@ -40,8 +40,14 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 const idleTransaction = "idle_transaction_timeout"
 
 // OpenForQueries is like Open, for queries, which hold no locks: their transactions may stand still, as while somebody
-// reads an answer slowly.
-func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) { return open(ctx, dsn, "") }
+// reads an answer slowly. The time zone of their sessions is UTC unless the DSN names time_zone: in another one the hour that
+// summer time repeats has two meanings, in which a TIMESTAMP is neither read nor written exactly.
+func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
+	if strings.Contains(dsn, "time_zone") {
+		return open(ctx, dsn, "")
+	}
+	return open(ctx, dsn, ", time_zone = '+00:00'")
+}
 
 func open(ctx context.Context, dsn, settings string) (*store.DB, error) {
 	config, err := mysql.ParseDSN(dsn)

@@ -2,6 +2,7 @@ package mysql_test
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -135,6 +136,30 @@ func TestIdleTransactions(t *testing.T) {
 				t.Errorf("%d s, %v; want %d", got, err, tt.want)
 			}
 		})
+	}
+}
+
+// Queries read and write instants in UTC, unless the DSN says otherwise.
+func TestTimeZoneOfQueries(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	server, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	if _, err := server.Exec("SET GLOBAL time_zone = 'SYSTEM'"); err != nil { // which is UTC, too
+		t.Fatal(err)
+	}
+	for dsn, want := range map[string]string{dsn: "+00:00", dsn + "&time_zone=%27%2B05:45%27": "+05:45"} {
+		db, err := mysql.OpenForQueries(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := db.Reader().Get(&got, `SELECT @@session.time_zone`); err != nil || got != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+		_ = db.Close()
 	}
 }
 

@@ -18,10 +18,15 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	frozen   chan struct{} // closed while bytes flow
+	muted    bool          // frozen holds for what servers say alone
+	flows    chan struct{} // closed
 	stranded chan struct{} // closed when the test ends
 	down     bool
-	conns    map[net.Conn]bool // whether they are stranded
+	conns    map[net.Conn]proxied
 }
+
+// proxied is the state of a connection.
+type proxied struct{ stranded, server bool }
 
 // NewProxy returns a proxy on a loopback port in front of a server's address. It ends
 // with the test.
@@ -31,8 +36,9 @@ func NewProxy(t testing.TB, network, server string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: l, network: network, server: server, frozen: make(chan struct{}), stranded: make(chan struct{}), conns: map[net.Conn]bool{}}
+	p := &Proxy{listener: l, network: network, server: server, frozen: make(chan struct{}), flows: make(chan struct{}), stranded: make(chan struct{}), conns: map[net.Conn]proxied{}}
 	close(p.frozen)
+	close(p.flows)
 	go p.serve()
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -48,17 +54,26 @@ func NewProxy(t testing.TB, network, server string) *Proxy {
 func BehindProxy(t testing.TB, driver string) (*Proxy, string) {
 	t.Helper()
 	if driver == "mysql" {
-		head, rest, _ := strings.Cut(MySQL(t), "unix(")
+		return behind(t, MySQL(t))
+	}
+	return behind(t, Postgres(t))
+}
+
+// behind returns a proxy in front of a server with a unix socket, and the data source name of
+// a database there through the proxy.
+func behind(t testing.TB, dsn string) (*Proxy, string) {
+	t.Helper()
+	if head, rest, ok := strings.Cut(dsn, "unix("); ok {
 		socket, rest, _ := strings.Cut(rest, ")")
 		proxy := NewProxy(t, "unix", socket)
 		return proxy, head + "tcp(" + proxy.Address() + ")" + rest
 	}
-	dsn, err := url.Parse(Postgres(t))
+	u, err := url.Parse(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := NewProxy(t, "unix", filepath.Join(dsn.Query().Get("host"), ".s.PGSQL."+dsn.Query().Get("port")))
-	return proxy, "postgres://postgres@" + proxy.Address() + dsn.Path + "?sslmode=disable"
+	proxy := NewProxy(t, "unix", filepath.Join(u.Query().Get("host"), ".s.PGSQL."+u.Query().Get("port")))
+	return proxy, "postgres://postgres@" + proxy.Address() + u.Path + "?sslmode=disable"
 }
 
 // Twin returns another proxy in front of the same server.
@@ -72,9 +87,15 @@ func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
 // Freeze lets nothing pass any more: connections stay open, new ones are taken, and
 // nobody answers.
-func (p *Proxy) Freeze() {
+func (p *Proxy) Freeze() { p.hold(false) }
+
+// Mute lets nothing pass that servers say. Requests to servers arrive.
+func (p *Proxy) Mute() { p.hold(true) }
+
+func (p *Proxy) hold(muted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.muted = muted
 	select {
 	case <-p.frozen:
 		p.frozen = make(chan struct{})
@@ -82,7 +103,7 @@ func (p *Proxy) Freeze() {
 	}
 }
 
-// Thaw ends Freeze: what was held back arrives now.
+// Thaw ends Freeze and Mute: what was held back arrives now.
 func (p *Proxy) Thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,8 +119,9 @@ func (p *Proxy) Thaw() {
 func (p *Proxy) Strand() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.conns {
-		p.conns[c] = true
+	for c, state := range p.conns {
+		state.stranded = true
+		p.conns[c] = state
 	}
 }
 
@@ -132,7 +154,7 @@ func (p *Proxy) serve() {
 
 func (p *Proxy) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
-	if !p.keep(client) {
+	if !p.keep(client, false) {
 		return
 	}
 	defer p.leave(client)
@@ -142,7 +164,7 @@ func (p *Proxy) pass(client net.Conn) {
 		return
 	}
 	defer func() { _ = server.Close() }()
-	if !p.keep(server) {
+	if !p.keep(server, true) {
 		return
 	}
 	defer p.leave(server)
@@ -175,18 +197,21 @@ func (p *Proxy) copy(to, from net.Conn) {
 func (p *Proxy) flowing(c net.Conn) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.conns[c] {
+	switch state := p.conns[c]; {
+	case state.stranded:
 		return p.stranded
+	case p.muted && !state.server:
+		return p.flows
 	}
 	return p.frozen
 }
 
 // keep reports whether connections may be open.
-func (p *Proxy) keep(c net.Conn) bool {
+func (p *Proxy) keep(c net.Conn, server bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.down {
-		p.conns[c] = false
+		p.conns[c] = proxied{server: server}
 	}
 	return !p.down
 }

@@ -22,13 +22,22 @@ const (
 
 // guardian runs the server as its child and stops it when file descriptor 3,
 // the pipe from the test binary, closes. The directory is the server's own.
+// The file "server" holds the server's process number. While there is a file
+// "again" the guardian starts a server that ended anew: the processes that a
+// killed PostgreSQL leaves behind keep the next one from starting for a moment.
 // The file "ended" tells the test binary that the server gave up by itself.
 const guardian = `
 dir=$1 signal=$2; shift 2
-"$@" </dev/null 3<&- & server=$!
-{ cat <&3; [ -e "$dir/ended" ] || kill -s "$signal" $server; } >/dev/null 2>&1 & lifeline=$!
+{ cat <&3; : >"$dir/over"; [ -e "$dir/ended" ] || kill -s "$signal" "$(cat "$dir/server")"; } >/dev/null 2>&1 & lifeline=$!
 exec 3<&-
-wait $server
+while :; do
+	"$@" </dev/null & server=$!
+	echo $server >"$dir/server"
+	[ ! -e "$dir/over" ] || kill -s "$signal" $server
+	wait $server
+	[ -e "$dir/again" ] && [ ! -e "$dir/over" ] || break
+	sleep 0.1
+done
 : >"$dir/ended"
 wait $lifeline
 cd /; rm -rf "$dir"

@@ -65,7 +65,7 @@ func following(t testing.TB, e engine) *server {
 	}
 	srv, err := start(e, programs)
 	if err != nil {
-		t.Fatalf("start a server with a standby: %v", err)
+		t.Fatalf("start a server of its own: %v", err)
 	}
 	t.Cleanup(func() { _ = srv.lifeline.Close() }) // the guardian stops it
 	return srv

@@ -38,9 +38,11 @@ const (
 // Breach is the rule of a database that a row breaks.
 type Breach struct {
 	Kind BreachKind
-	// Name is the name of the constraint or index, Columns the columns that it is over, as far as the database says so.
+	// Name is the name of the constraint or index, Columns the columns that it is over, and Table the table that has it, as far as the
+	// database says so. A trigger may have written another table than that of the statement.
 	Name    string
 	Columns []string
+	Table   string
 }
 
 // BreachOf reads what an error says of the rule that a row breaks.
@@ -61,7 +63,7 @@ func BreachOf(err error) Breach {
 }
 
 func postgresBreach(err *pgconn.PgError) Breach {
-	b := Breach{Name: err.ConstraintName}
+	b := Breach{Name: err.ConstraintName, Table: err.TableName}
 	switch code := err.Code; {
 	case code == "23502":
 		b.Kind, b.Columns = OfNull, []string{err.ColumnName}
@@ -73,16 +75,27 @@ func postgresBreach(err *pgconn.PgError) Breach {
 		b.Kind = OfForeign
 	case strings.HasPrefix(code, "22"), code == "54000": // such as a text that is too long for an index
 		b.Kind = OfValue
-	case strings.HasPrefix(code, "23"):
+	case strings.HasPrefix(code, "23"), ownCode(code):
 		b.Kind = OfCheck
 	}
 	return b
+}
+
+// ownCode reports whether a SQLSTATE is one that a trigger has given itself: neither the standard nor PostgreSQL has it.
+func ownCode(code string) bool {
+	switch class := code[:min(2, len(code))]; class {
+	case "53", "54", "55", "57", "58", "P0", "XX", "":
+		return false
+	default:
+		return class[0] >= '5' && class[0] <= '9' || class[0] >= 'I'
+	}
 }
 
 // What MariaDB says, in the words of every language: names stand in quotes, of which sql_mode knows two kinds.
 var (
 	mysqlKey        = regexp.MustCompile("'([^']*)'$")
 	mysqlColumn     = regexp.MustCompile("'([^']*)'")
+	mysqlLast       = regexp.MustCompile("[`']([^`']+)[`'][^`']*$")
 	mysqlConstraint = regexp.MustCompile("[`\"]((?:[^`\"]|``|\"\")*)[`\"]")
 )
 
@@ -99,6 +112,8 @@ func mysqlBreach(err *mysql.MySQLError) Breach {
 		return Breach{Kind: OfNull, Columns: []string{first(mysqlColumn)}}
 	case 4025: // ER_CONSTRAINT_FAILED
 		return Breach{Kind: OfCheck, Name: first(mysqlConstraint)}
+	case 3819: // ER_CHECK_CONSTRAINT_VIOLATED (MySQL)
+		return Breach{Kind: OfCheck, Name: first(mysqlColumn)}
 	case 1644: // ER_SIGNAL_EXCEPTION
 		return Breach{Kind: OfCheck}
 	case 1062, // ER_DUP_ENTRY
@@ -120,8 +135,16 @@ func mysqlBreach(err *mysql.MySQLError) Breach {
 		1441, // ER_DATETIME_FUNCTION_OVERFLOW
 		1690, // ER_DATA_OUT_OF_RANGE
 		1071, // ER_TOO_LONG_KEY
-		1118: // ER_TOO_BIG_ROWSIZE
+		1118, // ER_TOO_BIG_ROWSIZE
+		3140, // ER_INVALID_JSON_TEXT (MySQL)
+		3141: // ER_INVALID_JSON_TEXT_IN_PARAM (MySQL)
+		if column := first(mysqlLast); column != "" {
+			return Breach{Kind: OfValue, Columns: []string{column}}
+		}
 		return Breach{Kind: OfValue}
+	}
+	if string(err.SQLState[:]) == "45000" { // of SIGNAL, with a number of its own
+		return Breach{Kind: OfCheck}
 	}
 	return Breach{}
 }
@@ -132,14 +155,14 @@ func sqliteBreach(err *sqlite3.Error) Breach {
 	_, named, _ := strings.Cut(err.Text(), "failed: ")
 	switch code := err.Code(); {
 	case code == notNull:
-		return Breach{Kind: OfNull, Columns: sqliteColumns(named)}
+		return sqliteColumns(OfNull, named)
 	case code == check:
 		return Breach{Kind: OfCheck, Name: named}
 	case code == primary, code == unique, code == rowid:
 		if index, ok := strings.CutPrefix(named, "index '"); ok {
 			return Breach{Kind: OfUnique, Name: strings.TrimSuffix(index, "'")}
 		}
-		return Breach{Kind: OfUnique, Columns: sqliteColumns(named)}
+		return sqliteColumns(OfUnique, named)
 	case code == foreign:
 		return Breach{Kind: OfForeign}
 	case code == trigger:
@@ -152,14 +175,17 @@ func sqliteBreach(err *sqlite3.Error) Breach {
 	return Breach{}
 }
 
+// IsMalformed reports whether PostgreSQL could not read a text as a value of a type that has a language of its own, such as tsquery.
+func IsMalformed(err error) bool { return hasSQLState(err, "42601") }
+
 // sqliteColumns reads "table.column, table.column". Names with a comma or a point are not found again.
-func sqliteColumns(list string) []string {
-	var out []string
+func sqliteColumns(kind BreachKind, list string) Breach {
+	b := Breach{Kind: kind}
 	for part := range strings.SplitSeq(list, ", ") {
-		_, column, _ := strings.Cut(part, ".")
-		out = append(out, column)
+		table, column, _ := strings.Cut(part, ".")
+		b.Table, b.Columns = table, append(b.Columns, column)
 	}
-	return out
+	return b
 }
 
 // ErrReadOnly is the error of a transaction that writes in a session that is for reading only.

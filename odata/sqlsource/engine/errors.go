@@ -41,15 +41,10 @@ func IsUnreachable(err error) bool {
 		return false
 	}
 	var network net.Error
-	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
+	return IsAway(err) || IsLost(err) || errors.As(err, &network) ||
 		hasSQLState(err,
-			"08",  // connection exception
-			"53",  // insufficient resources, such as too many connections
+			"53",  // insufficient resources
 			"57P", // shut down, crashed, or starting
-		) ||
-		hasMySQLNumber(err,
-			1040, // ER_CON_COUNT_ERROR
-			1053, // ER_SERVER_SHUTDOWN
 		) ||
 		slices.Contains([]int{sqlite3.CodeBusy, sqlite3.CodeLocked}, sqlite3.PrimaryCode(err))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"testing"
 
@@ -35,6 +36,10 @@ func TestErrorKinds(t *testing.T) {
 		{"MariaDB connection lost", mysql.ErrInvalidConn, unreachable},
 		{"MariaDB too many connections", &mysql.MySQLError{Number: 1040}, unreachable},
 		{"MariaDB shutting down", &mysql.MySQLError{Number: 1053}, unreachable},
+		{"closed without a word", io.ErrUnexpectedEOF, unreachable},
+		{"PostgreSQL standby", &pgconn.PgError{Code: "25006"}, unreachable},
+		{"MariaDB without Galera", &mysql.MySQLError{Number: 1047}, unreachable},
+		{"PostgreSQL wrong password", &pgconn.PgError{Code: "28P01"}, ""},
 		{"SQLite busy", coded(5), unreachable},
 		{"SQLite busy snapshot", coded(5 | 2<<8), unreachable},
 		{"SQLite locked", coded(6), unreachable},

@@ -33,6 +33,19 @@ func (r *reader) mysql() ([]*Table, error) {
 	return all.list, nil
 }
 
+// noReturning reads the version of a server, such as 10.11.6-MariaDB, or 8.0.36 of MySQL.
+func (r *reader) noReturning() (without bool, err error) {
+	err = r.each(1, func(c row) { without = !returns(c.text(0)) }, "SELECT VERSION()")
+	return without, err
+}
+
+func returns(version string) bool {
+	version = strings.TrimPrefix(version, "5.5.5-") // of MariaDB before 11, by some ways
+	var major, minor int
+	_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	return err == nil && strings.Contains(strings.ToLower(version), "mariadb") && (major > 10 || major == 10 && minor >= 5)
+}
+
 // mysqlViews marks the views that the database refuses to read; it lists the columns of some of them all the same.
 func (r *reader) mysqlViews(all *named) error {
 	const invalid, noDefiner, noSelect, noColumn = 1356, 1449, 1142, 1143 // as in ER_VIEW_INVALID
@@ -64,6 +77,9 @@ func (r *reader) mysqlColumns(all *named) error {
 			Collation: c.text(7), Comment: c.text(8), Generated: strings.Contains(strings.ToLower(c.text(10)), "generated"),
 			Counted: strings.Contains(strings.ToLower(c.text(10)), "auto_increment"), Default: c[11].Kind != engine.Null && c.text(11) != "NULL",
 		}
+		if col.Default {
+			col.Standard = c.text(11)
+		}
 		if digits := c.number(9); digits >= 0 {
 			col.Precision = digits
 		}
@@ -79,6 +95,9 @@ func (r *reader) mysqlColumns(all *named) error {
 		case strings.Contains(full, "unsigned"):
 			col.Type += " unsigned"
 		}
+		if col.Type == "enum" || col.Type == "set" {
+			col.Members = members(c.text(2))
+		}
 		if slices.Contains(mysqlOpaque(), col.Type) {
 			t.Opaque = append(t.Opaque, col)
 			return
@@ -87,6 +106,20 @@ func (r *reader) mysqlColumns(all *named) error {
 	}, `SELECT table_name, column_name, column_type, is_nullable, character_maximum_length, numeric_precision,
 			numeric_scale, collation_name, column_comment, datetime_precision, extra, column_default
 		FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`)
+}
+
+// members reads the texts of a type such as enum('a','it”s').
+func members(declared string) []string {
+	var out []string
+	for {
+		start := strings.IndexByte(declared, '\'')
+		if start < 0 {
+			return out
+		}
+		end := quotedEnd(declared, start)
+		out = append(out, strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\0`, "\x00").Replace(unquote(declared[start:end])))
+		declared = declared[end:]
+	}
 }
 
 // mysqlOpaque are the types whose values come as bytes that mean something to the server alone.

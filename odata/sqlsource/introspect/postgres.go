@@ -35,12 +35,15 @@ func (r *reader) postgres() ([]*Table, error) {
 
 // postgresColumns resolves domains to the type below them.
 func (r *reader) postgresColumns(all *named) error {
-	return r.of(all, 14, func(t *Table, c row) {
+	return r.of(all, 17, func(t *Table, c row) {
 		typ, mod := c.text(3), c.number(4)
 		col := Column{
 			Name: c.text(2), Type: typ, Length: -1, Precision: -1, Scale: -1,
 			Nullable: !c.yes(5), Generated: c.yes(6), Comment: c.text(7), Collation: c.text(8),
-			Counted: c.yes(11), Default: c.yes(12), Cast: c.text(13),
+			Counted: c.yes(11), Default: c.yes(12), Cast: c.text(13), Declared: c.text(14),
+		}
+		if standard := c.text(16); !strings.Contains(standard, "nextval") {
+			col.Standard = standard
 		}
 		switch col.Cast { // without a length these have one character
 		case "character":
@@ -50,9 +53,10 @@ func (r *reader) postgresColumns(all *named) error {
 		}
 		switch {
 		case c.text(9) == "e":
-			col.Type = "enum"
+			col.Type, col.Members = "enum", strings.Split(c.text(15), sep)
 		case typ == "numeric" && mod > 4:
-			col.Precision, col.Scale = (mod-4)>>16&0xffff, (mod-4)&0x7ff
+			col.Precision, col.Scale = (mod-4)>>16&0xffff, (mod-4)&0x7ff^1024-1024 // 11 bits with a sign
+		case strings.HasSuffix(typ, "[]"): // whose parameters are those of the elements
 		case mod >= 0 && (strings.HasPrefix(typ, "time") || typ == "interval") && mod&0xffff <= 6:
 			col.Precision = mod & 0xffff // that of an interval without one is 65535
 		case mod > 4 && (strings.HasPrefix(typ, "character") || typ == "bpchar"):
@@ -69,7 +73,9 @@ func (r *reader) postgresColumns(all *named) error {
 					AND coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' FROM pg_database d WHERE d.datname = current_database()) THEN 'C'
 				ELSE co.collname END, ''), t.typtype::text, a.attnum::bigint,
 			a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
-			a.atthasdef AND a.attgenerated = '' OR t.typdefault IS NOT NULL, format_type(t.oid, NULL)
+			a.atthasdef AND a.attgenerated = '' OR t.typdefault IS NOT NULL, format_type(t.oid, NULL), format_type(t.oid, a.atttypmod),
+			coalesce((SELECT string_agg(e.enumlabel, chr(31) ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid), ''),
+			CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), t.typdefault, '') ELSE '' END
 		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation co ON co.oid = a.attcollation
 			LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum

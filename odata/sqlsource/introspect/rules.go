@@ -78,19 +78,41 @@ func (r *reader) mysqlRules(all *named) error {
 			t.inOrder(u)
 		}
 	}
-	err = r.each(3, func(c row) {
-		if t := all.get("", c.text(0)); t != nil {
-			t.Rules.Checks = append(t.Rules.Checks, sqltext.Constraint{Name: c.text(1), Columns: t.mentioned(c.text(2))})
-		}
-	}, `SELECT table_name, constraint_name, check_clause FROM information_schema.check_constraints WHERE constraint_schema = DATABASE()`)
-	if err != nil {
-		return err
-	}
-	return r.each(1, func(c row) {
+	err = r.each(1, func(c row) {
 		if t := all.get("", c.text(0)); t != nil {
 			t.Rules.Triggers = true
 		}
 	}, `SELECT event_object_table FROM information_schema.triggers WHERE event_object_schema = DATABASE()`)
+	if err != nil {
+		return err
+	}
+	query, err := r.mysqlCheckQuery()
+	if query == "" || err != nil {
+		return err
+	}
+	return r.each(3, func(c row) {
+		if t := all.get("", c.text(0)); t != nil {
+			columns := t.mentioned(c.text(2))
+			t.Rules.Checks = append(t.Rules.Checks, sqltext.Constraint{Name: c.text(1), Columns: columns})
+			if slices.Contains(columns, c.text(1)) { // one of a column, which errors name in this way
+				t.Rules.Checks = append(t.Rules.Checks, sqltext.Constraint{Name: t.Name + "." + c.text(1), Columns: columns})
+			}
+		}
+	}, query)
+}
+
+// mysqlCheckQuery returns the query for check constraints; empty where the server has none. Only MariaDB lists their tables with them.
+func (r *reader) mysqlCheckQuery() (query string, err error) {
+	err = r.each(1, func(c row) {
+		if query == "" {
+			query = `SELECT t.table_name, c.constraint_name, c.check_clause FROM information_schema.check_constraints c JOIN information_schema.table_constraints t
+				ON t.constraint_schema = c.constraint_schema AND t.constraint_name = c.constraint_name WHERE c.constraint_schema = DATABASE()`
+		}
+		if strings.EqualFold(c.text(0), "table_name") {
+			query = `SELECT table_name, constraint_name, check_clause FROM information_schema.check_constraints WHERE constraint_schema = DATABASE()`
+		}
+	}, `SELECT column_name FROM information_schema.columns WHERE table_schema = 'information_schema' AND table_name = 'CHECK_CONSTRAINTS'`)
+	return query, err
 }
 
 func (r *reader) sqliteRules(t *Table) error {

@@ -119,7 +119,7 @@ func (r *reader) sqliteColumns(t *Table, collations bool) error {
 		col := Column{
 			Name: c.text(0), Type: typ, Length: length, Precision: length, Scale: scale,
 			Nullable: !c.yes(2), Generated: c.number(4) > 1, Default: c[5].Kind != engine.Null && !strings.EqualFold(c.text(5), "null"),
-			Loose: looseness(t, typ), Certain: t.strict && slices.Contains([]string{"int", "integer", "real", "text", "blob"}, typ),
+			Standard: c.text(5), Loose: looseness(t, typ), Certain: t.strict && slices.Contains([]string{"int", "integer", "real", "text", "blob"}, typ),
 		}
 		if collations && col.Loose != sqltext.LooseNumeric && col.Loose != sqltext.LooseReal {
 			col.Collation = "nondeterministic"

@@ -60,8 +60,12 @@ type Column struct {
 	// Counted reports whether the database gives a row without a value the next number of a sequence; Default whether it has a
 	// value of another kind for it.
 	Counted, Default bool
-	// Cast is the type as a cast of PostgreSQL names it; empty for other databases.
-	Cast string
+	// Standard is the expression of the default; empty where it is not known, or takes a number of a sequence.
+	Standard string
+	// Cast is the type as a cast of PostgreSQL names it, Declared with its parameters as well; empty for other databases.
+	Cast, Declared string
+	// Members are the texts of an enumeration of PostgreSQL, and of an ENUM or SET of MariaDB; nil for other types.
+	Members []string
 	// Beyond reports whether an integer column has a value that Edm.Int64 cannot hold. Known for unsigned columns of MariaDB
 	// that come first in an index or belong to a key.
 	Beyond bool
@@ -107,6 +111,8 @@ type Catalogue struct {
 	Tables []*Table
 	// CaseCollation is the collation to map upper and lower case by; empty for the default.
 	CaseCollation string
+	// NoReturning reports whether statements cannot return the rows that they add: MySQL, and MariaDB before 10.5.
+	NoReturning bool
 }
 
 // Read lists the tables and views that a database has. Dialects are "sqlite", "postgres", and "mysql".
@@ -130,7 +136,12 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err 
 			out.CaseCollation, err = r.caseCollation()
 		}
 	case "mysql":
-		out.Tables, err = r.mysql()
+		if out.Tables, err = r.mysql(); err == nil {
+			out.NoReturning, err = r.noReturning()
+		}
+		for _, t := range out.Tables {
+			t.mustNameKeys(out.NoReturning)
+		}
 	default:
 		err = fmt.Errorf("there is no dialect %q", dialect)
 	}
@@ -138,6 +149,23 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err 
 		return nil, fmt.Errorf("read tables: %w", err)
 	}
 	return out, nil
+}
+
+// mustNameKeys takes the defaults from columns that identify a row where the database does not tell which row it has added. A number that it
+// counts it tells otherwise.
+func (t *Table) mustNameKeys(noReturning bool) {
+	for i := range t.Columns {
+		if noReturning {
+			t.Columns[i].Standard = "" // MySQL writes texts without quotes
+		}
+	}
+	for _, key := range append([][]string{t.Key}, t.Unique...) {
+		for _, name := range key {
+			if c := t.Column(name); noReturning && c != nil {
+				c.Default = false
+			}
+		}
+	}
 }
 
 // reader runs the catalogue queries.

@@ -14,6 +14,9 @@ import (
 
 // source is what a range goes over: a table, or a derived table.
 func (g *Generator) source(r *plan.Range) frag {
+	if g.row != nil && g.row.of == r {
+		return g.row.rows
+	}
 	if r.Derived == nil {
 		return text(g.table(g.m.Tables[r.Set].Name))
 	}

@@ -64,6 +64,8 @@ type dialect interface {
 	// store is the SQL of a value for a column, the inverse of what package cursor makes of fetch; false if the column would alter
 	// the value. It is never null.
 	store(c *Column, t edm.Type, v plan.Value) (frag, bool)
+	// trial is a condition that holds where a column keeps what store has made of a value; false where store has decided on that.
+	trial(c *Column, t edm.Type, stored frag) (frag, bool)
 	// literal is a constant in that form. It is never null.
 	literal(t edm.Type, v plan.Value) frag
 	// null is the null of a type.
@@ -150,6 +152,8 @@ type dialect interface {
 type Generator struct {
 	d dialect
 	m *Mapping
+	// row is what a range goes over instead of its table; nil for none. See WouldBe.
+	row *wouldBe
 }
 
 // MaxParameters is how many parameters a statement may have.

@@ -9,6 +9,8 @@ type Mapping struct {
 	// CaseCollation is the collation that PostgreSQL maps upper and lower case by, letter for letter as the others do;
 	// empty for the default.
 	CaseCollation string
+	// NoReturning reports whether statements of MariaDB or MySQL cannot return the rows that they add.
+	NoReturning bool
 	// Deep is how many rows must be skipped for an index alone to be asked where the rows behind them are; 1,000 when zero.
 	Deep int64
 }
@@ -91,9 +93,15 @@ type Column struct {
 	Collation string
 	Nullable  bool
 	// Length, Precision and Scale are the parameters of the declared type, -1 where there are none; see package introspect. Cast is
-	// the type as a cast of PostgreSQL names it.
+	// the type as a cast of PostgreSQL names it, Declared the same with its parameters.
 	Length, Precision, Scale int
-	Cast                     string
+	Cast, Declared           string
+	// Standard is the expression of the default, empty for null. Given reports whether the database gives a new row a value that nobody
+	// knows before.
+	Standard string
+	Given    bool
+	// Members are the texts of an enumeration, of which a SET of MariaDB holds several; nil for other types.
+	Members []string
 	// Unproven marks a key of a view of PostgreSQL, which calls each column of a view nullable. Comparisons reckon with nulls
 	// there. An order does not, because it would not use the index below: nulls come where the database puts them.
 	Unproven bool

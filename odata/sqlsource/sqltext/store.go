@@ -137,8 +137,10 @@ func (sqlite) storeDecimal(c *Column, s string) (frag, bool) {
 	if !ok {
 		return frag{}, false
 	}
-	if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
-		return keptInteger(c, n)
+	if !strings.Contains(plain, ".") {
+		if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
+			return keptInteger(c, n)
+		}
 	}
 	if f, native := nativeDecimal(plain); native {
 		return param(f), true
@@ -209,17 +211,28 @@ func fractionDigits(s string) int {
 	return len(strings.TrimRight(frac, "Z0"))
 }
 
-// decimalDigits is how many digits a decimal has on both sides of its point, needless zeros aside.
-func decimalDigits(s string) (whole, frac int) {
-	before, behind, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
-	return len(strings.TrimLeft(before, "0")), len(strings.TrimRight(behind, "0"))
+// fractionOf is how many digits a decimal has behind its point, needless zeros aside.
+func fractionOf(s string) int {
+	_, behind, _ := strings.Cut(s, ".")
+	return len(strings.TrimRight(behind, "0"))
 }
 
-// within reports whether a column can hold the digits of a decimal.
+// within reports whether a column can hold the digits of a decimal. The scale of PostgreSQL may be negative, and greater than the
+// precision.
 func (c *Column) within(s string) bool {
-	whole, frac := decimalDigits(s)
-	scale := max(c.Scale, 0)
-	return c.Precision <= 0 || frac <= scale && whole <= c.Precision-scale
+	if c.Precision <= 0 {
+		return true
+	}
+	before, behind, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	before, behind = strings.TrimLeft(before, "0"), strings.TrimRight(behind, "0")
+	first, last := len(before), len(behind) // the places of the first and the last digit that is no zero, from the point
+	if before == "" {
+		first = len(strings.TrimLeft(behind, "0")) - len(behind)
+	}
+	if behind == "" {
+		last = len(strings.TrimRight(before, "0")) - len(before)
+	}
+	return before+behind == "" || last <= c.Scale && first <= c.Precision-c.Scale
 }
 
 // seconds reports whether a column can hold the digits of a second; standard is how many it has if none were declared.

@@ -3,6 +3,7 @@ package sqltext
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,18 +13,16 @@ import (
 
 func (d postgres) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	s, whole := string(v.Bytes), isWhole(c.Type)
-	cast := func(v any, as string) frag { return fill("$1::"+as, param(v)) }
+	cast := func(v any, as string) frag { return frag{mark + "::" + as, []any{v}} }
 	switch k := t.Kind; {
 	case k == edm.Boolean && c.Type == "boolean":
 		return cast(v.Int != 0, "boolean"), true
 	case k == edm.Boolean || k.Integer() || k == edm.Enum:
-		return cast(v.Int, "bigint"), true
+		return cast(v.Int, "bigint"), c.Type != "oid" || v.Int >= 0 && v.Int <= math.MaxUint32
 	case k == edm.Decimal && c.Type == "money":
-		_, frac := decimalDigits(s)
-		return cast(s, "numeric::money"), frac <= 2
+		return cast(s, "numeric::money"), fractionOf(s) <= 2
 	case k == edm.Decimal:
-		_, frac := decimalDigits(s)
-		return cast(s, "numeric"), c.within(s) && !(whole && frac > 0)
+		return cast(s, "numeric"), c.within(s) && !(whole && fractionOf(s) > 0)
 	case k.Floating():
 		return cast(v.Float, "double precision"), (c.Type != "real" || single(v.Float)) && !(whole && v.Float != math.Trunc(v.Float))
 	case k == edm.Guid:
@@ -116,13 +115,14 @@ func decimalSeconds(n int64) string {
 func (d mysql) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	s, whole := string(v.Bytes), mysqlWhole(c.Type)
 	switch k := t.Kind; {
+	case c.Type == "bit" && v.Int < 0: // of 64 bits, which have no sign
+		return frag{}, false
 	case c.Type == "year":
 		return param(v.Int), v.Int == 0 || v.Int > 1900 && v.Int < 2156
 	case k == edm.Boolean || k.Integer() || k == edm.Enum:
 		return param(v.Int), true
 	case k == edm.Decimal:
-		_, frac := decimalDigits(s)
-		return param(s), !(whole && frac > 0) && (whole || c.within(s))
+		return param(s), !(whole && fractionOf(s) > 0) && (whole || c.within(s))
 	case k.Floating():
 		return param(v.Float), d.keepsFloat(c, v.Float) && !(whole && v.Float != math.Trunc(v.Float))
 	case k == edm.Guid && strings.Contains(c.Type, "binary"):
@@ -140,11 +140,32 @@ func (d mysql) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 		return param(append([]byte{}, v.Bytes...)), c.Type != "binary" || len(v.Bytes) == c.Length
 	case c.Type == "char":
 		return param(s), !strings.HasSuffix(s, " ")
+	case c.Members != nil:
+		return param(s), c.isMember(s)
+	case strings.HasSuffix(c.Type, "text"): // the server drops blanks that are too many without a word
+		return param(s), len(s) <= c.Length || !strings.HasSuffix(s, " ")
 	case whole:
 		n, err := strconv.ParseInt(s, 10, 64)
 		return param(s), err == nil && strconv.FormatInt(n, 10) == s
 	}
 	return param(s), true
+}
+
+// isMember reports whether a text is one of an ENUM, or some of a SET in their order. The server takes others as well: in another case,
+// without accents, and numbers.
+func (c *Column) isMember(s string) bool {
+	if c.Type == "enum" {
+		return slices.Contains(c.Members, s)
+	}
+	last := -1
+	for part := range strings.SplitSeq(s, ",") {
+		i := slices.Index(c.Members, part)
+		if i <= last {
+			return s == ""
+		}
+		last = i
+	}
+	return true
 }
 
 // mysqlWhole reports whether columns of a type of MariaDB hold integers.

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,56 @@ func (g *Generator) Row(n *plan.Node, lock bool) Statement {
 		}
 	}
 	return g.finish(f)
+}
+
+// After is the statement that reads the row of a change once it is written, which has the key of the plan.
+func (g *Generator) After(c *write.Change, p *plan.Plan) Statement {
+	n := p.Top
+	q := n.Query
+	if len(q.Joins)+len(q.Counts)+len(q.Computed) > 0 || q.Range.Derived != nil {
+		return g.Row(n, false)
+	}
+	return g.shaped(c, 1, []frag{g.condition(q.Key, true)}, func() (frag, int) {
+		list := plain(g.list(n, nil))
+		return fill("SELECT $1 $2 LIMIT 1", list, g.from(q)), len(list.args)
+	})
+}
+
+// shaped is the statement with changing fragments, whose arguments come one after the other behind some others. It is made of
+// them by compose unless the change has one of its shape in a slot of Change.Prepared: then the text is that of the kept one.
+func (g *Generator) shaped(c *write.Change, slot int, changing []frag, compose func() (f frag, before int)) Statement {
+	if c.Prepared != nil {
+		kept, ok := c.Prepared[slot].Load().(*shaped)
+		if ok && kept.gen == g && slices.EqualFunc(kept.changing, changing, func(text string, f frag) bool { return text == f.sql }) {
+			return Statement{SQL: kept.SQL, Args: slices.Concat(kept.before, argsOf(changing), kept.after)}
+		}
+	}
+	f, before := compose()
+	s := g.finish(f)
+	if c.Prepared != nil {
+		kept := &shaped{gen: g, SQL: s.SQL, before: s.Args[:before], after: s.Args[before+len(argsOf(changing)):]}
+		for _, f := range changing {
+			kept.changing = append(kept.changing, f.sql)
+		}
+		c.Prepared[slot].Store(kept)
+	}
+	return s
+}
+
+// shaped is the text of a statement for changes of one shape, with the arguments before and after those of its changing
+// fragments.
+type shaped struct {
+	gen           *Generator
+	changing      []string
+	SQL           string
+	before, after []any
+}
+
+func argsOf(list []frag) (args []any) {
+	for _, f := range list {
+		args = append(args, f.args...)
+	}
+	return args
 }
 
 // Locks reports whether Row can lock the row of a node alone. MariaDB would lock those of joined tables, too.
@@ -44,13 +95,15 @@ const (
 	ReturnKey
 	// ReturnRow makes the statement return the columns of Change.After and, behind them, whether the row policy of the set holds.
 	ReturnRow
+	// NoteMatch makes an UPDATE of MariaDB set the variable @vestibule_matched to 1 if a row meets its conditions, changed or not.
+	NoteMatch
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
 // row itself, and no trigger changes that. MariaDB returns new rows alone.
 func (g *Generator) Returns(c *write.Change) bool {
 	_, mysql := g.d.(mysql)
-	if mysql && c.Kind != write.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+	if mysql && (c.Kind != write.Create || g.m.NoReturning) || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
 	}
 	n := c.After.Plan.Top
@@ -90,29 +143,43 @@ func plainExpr(e plan.Expr) bool {
 
 // Insert is the statement that adds a row; empty if a value does not fit.
 func (g *Generator) Insert(c *write.Change, what Returning) Statement {
+	values, ok := g.storedAll(c.After.Range(), c)
+	if !ok {
+		return Statement{}
+	}
+	return g.shaped(c, 0, values, func() (frag, int) { return g.returning(g.insert(c, values), c, what), 0 })
+}
+
+// storedAll are the values of a change; false if one does not fit.
+func (g *Generator) storedAll(r *plan.Range, c *write.Change) ([]frag, bool) {
+	values := make([]frag, len(c.Values), len(c.Values)+1)
+	for i := range c.Values {
+		var ok bool
+		if values[i], ok = g.stored(r, &c.Values[i]); !ok {
+			return nil, false
+		}
+	}
+	return values, true
+}
+
+func (g *Generator) insert(c *write.Change, values []frag) frag {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
 	_, mysql := g.d.(mysql)
 	if !mysql {
 		f.sql += " AS " + alias(r)
 	}
-	columns, values := make([]frag, len(c.Values)), make([]frag, len(c.Values))
+	columns := make([]frag, len(c.Values))
 	for i := range c.Values {
 		columns[i] = g.target(r, c.Values[i].Path)
-		var ok bool
-		if values[i], ok = g.stored(r, &c.Values[i]); !ok {
-			return Statement{}
-		}
 	}
 	switch {
 	case len(columns) > 0:
-		f = fill("$1 ($2) VALUES ($3)", f, join(", ", columns...), join(", ", values...))
+		return fill("$1 ($2) VALUES ($3)", f, join(", ", columns...), join(", ", values...))
 	case mysql:
-		f = fill("$1 () VALUES ()", f)
-	default:
-		f = fill("$1 DEFAULT VALUES", f)
+		return fill("$1 () VALUES ()", f)
 	}
-	return g.finish(g.returning(f, c, what))
+	return fill("$1 DEFAULT VALUES", f)
 }
 
 // target is the column of a property, to be written.
@@ -152,6 +219,9 @@ func (g *Generator) keyColumns(c *write.Change) []frag {
 	return list
 }
 
+// ReturnsKeys reports whether Insert takes ReturnKey.
+func (g *Generator) ReturnsKeys() bool { return !g.m.NoReturning }
+
 // KeyNode is a node whose columns are those of ReturnKey.
 func (g *Generator) KeyNode(c *write.Change) *plan.Node {
 	r := c.After.Range()
@@ -167,13 +237,22 @@ func (g *Generator) KeyNode(c *write.Change) *plan.Node {
 // Update is the statement that gives the row of a change its values, if it meets the conditions of the change; empty if a value does
 // not fit. version is the value that the row must have in Change.Version; nil for any.
 func (g *Generator) Update(c *write.Change, version *int64, what Returning) Statement {
+	values, ok := g.storedAll(c.Before.Range(), c)
+	if !ok {
+		return Statement{}
+	}
+	demands := joinFrags(g.demands(c, version))
+	if what == NoteMatch { // the text that is kept is that of the first try, without the note
+		values[0] = fill("IF((@vestibule_matched := 1) = 1, $1, NULL)", values[0])
+		return g.finish(g.update(c, values, demands))
+	}
+	return g.shaped(c, 0, append(values, demands), func() (frag, int) { return g.returning(g.update(c, values, demands), c, what), 0 })
+}
+
+func (g *Generator) update(c *write.Change, values []frag, demands frag) frag {
 	r := c.Before.Range()
 	var sets []frag
-	for i := range c.Values {
-		value, ok := g.stored(r, &c.Values[i])
-		if !ok {
-			return Statement{}
-		}
+	for i, value := range values {
 		sets = append(sets, fill("$1 = $2", g.target(r, c.Values[i].Path), value))
 	}
 	if c.Version != nil {
@@ -183,8 +262,7 @@ func (g *Generator) Update(c *write.Change, version *int64, what Returning) Stat
 		next := fill("CASE WHEN $1 < "+strconv.FormatInt(greatest, 10)+" THEN $1 + 1 ELSE 1 END", now)
 		sets = append(sets, fill("$1 = $2", g.target(r, path), next))
 	}
-	f := fill("UPDATE "+g.table(g.m.Tables[c.Set].Name)+" AS "+alias(r)+" SET $1 WHERE $2", join(", ", sets...), joinFrags(g.demands(c, version)))
-	return g.finish(g.returning(f, c, what))
+	return fill("UPDATE "+g.table(g.m.Tables[c.Set].Name)+" AS "+alias(r)+" SET $1 WHERE $2", join(", ", sets...), demands)
 }
 
 // demands are the conditions that the row of a change must meet: its key, the row policy, the filter of what may be written, and
@@ -208,22 +286,26 @@ func (g *Generator) demands(c *write.Change, version *int64) []frag {
 
 // Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
 func (g *Generator) Delete(c *write.Change, version *int64) Statement {
-	r := c.Before.Range()
-	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
+	demands := joinFrags(g.demands(c, version))
+	return g.shaped(c, 0, []frag{demands}, func() (frag, int) { return g.deletion(c, demands), 0 })
+}
+
+func (g *Generator) deletion(c *write.Change, demands frag) frag {
+	r, table := c.Before.Range(), g.table(g.m.Tables[c.Set].Name)
 	if _, ok := g.d.(mysql); !ok {
-		return g.finish(fill("DELETE FROM "+table+" AS "+alias(r)+" WHERE $1", conds))
+		return fill("DELETE FROM "+table+" AS "+alias(r)+" WHERE $1", demands)
 	}
 	if plainExpr(c.Before.Condition()) && len(c.Before.Plan.Top.Query.Joins) == 0 {
-		return g.finish(fill("DELETE "+alias(r)+" FROM "+table+" AS "+alias(r)+" WHERE $1", conds))
+		return fill("DELETE "+alias(r)+" FROM "+table+" AS "+alias(r)+" WHERE $1", demands)
 	}
 	// MariaDB deletes from no table that the conditions read, unless they are a table of their own.
 	var keys, same []frag
 	for _, p := range c.Set.Type.Key {
 		name := g.d.quote(g.m.Tables[c.Set].Columns[p].Name)
 		keys = append(keys, text(alias(r)+"."+name))
-		same = append(same, text("gone."+name+" = row."+name))
+		same = append(same, text("gone."+name+" = found."+name))
 	}
-	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
+	return fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS found ON $3", join(", ", keys...), demands, joinFrags(same))
 }
 
 // Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
@@ -280,6 +362,18 @@ func (g *Generator) Others(c *write.Change, index Constraint) (Statement, bool) 
 		conds = append(append(conds, own...), fill("NOT ($1)", joinFrags(same)))
 	}
 	return g.finish(fill("SELECT 1 FROM $1 WHERE $2 LIMIT 1", from, joinFrags(conds))), touched
+}
+
+// Alone reports whether the conditions of a change look at no other row than its own.
+func (g *Generator) Alone(c *write.Change) bool {
+	q := c.Before.Plan.Top.Query
+	return plainExpr(c.Before.Condition()) && len(q.Joins)+len(q.Counts) == 0
+}
+
+// TableName returns the name of the table of a set, without its schema.
+func (g *Generator) TableName(set *edm.EntitySet) string {
+	name := g.m.Tables[set].Name
+	return name[len(name)-1]
 }
 
 // Rules returns what the database demands of the rows of a set.

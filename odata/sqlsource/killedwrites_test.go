@@ -1,18 +1,11 @@
 package sqlsource_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,18 +18,11 @@ import (
 // A database is killed again and again while eight people write pairs of orders, each pair in a transaction: every pair that was
 // acknowledged is there afterwards, none is there by half, and none that was refused.
 func TestKilledDatabaseLosesNothing(t *testing.T) {
-	settings := map[string][]string{
-		"postgres": {"-c", "synchronous_commit=on", "-c", "restart_after_crash=on"},
-		"mysql":    {"--innodb-flush-log-at-trx-commit=2"},
-	}
 	for _, dialect := range []string{"postgres", "mysql"} {
 		t.Run(dialect, func(t *testing.T) {
-			dsn, err := dbtest.Start(dialect, settings[dialect]...)
-			if err != nil {
-				t.Skip(err)
-			}
+			server := dbtest.NewKillable(t, dialect)
 			driver := map[string]string{"postgres": "pgx", "mysql": "mysql"}[dialect]
-			db, err := sqlx.Open(driver, dsn)
+			db, err := sqlx.Open(driver, server.DSN)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,9 +45,15 @@ func TestKilledDatabaseLosesNothing(t *testing.T) {
 					}
 				})
 			}
-			for range 4 {
+			for n := range 4 {
 				time.Sleep(700 * time.Millisecond)
-				killServer(t, dialect, dsn)
+				kill := server.Kill
+				if dialect == "postgres" && n%2 == 1 {
+					kill = server.KillSession
+				}
+				if err := kill(); err != nil {
+					t.Error(err)
+				}
 			}
 			time.Sleep(500 * time.Millisecond)
 			over.Store(true)
@@ -118,69 +110,4 @@ func (w writer) pair(name string) string {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return "conflict"
-}
-
-// killServer ends processes of a server with SIGKILL. PostgreSQL begins again by itself where one of its processes was killed.
-func killServer(t *testing.T, dialect, dsn string) {
-	t.Helper()
-	if dialect == "postgres" {
-		db, err := sqlx.Open("pgx", dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
-		var pid int
-		for range 100 {
-			if err = db.Get(&pid, "SELECT pg_backend_pid()"); err == nil {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if err := errors.Join(err, syscall.Kill(pid, syscall.SIGKILL)); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	_, rest, _ := strings.Cut(dsn, "unix(")
-	socket, _, _ := strings.Cut(rest, ")")
-	dir := filepath.Dir(socket)
-	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	args := strings.Split(string(bytes.TrimRight(command, "\x00")), "\x00")
-	again := exec.Command(args[0], args[1:]...) // the same server
-	again.Dir = dir
-	if own := info.Sys().(*syscall.Stat_t); int(own.Uid) != os.Getuid() {
-		again.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: own.Uid, Gid: own.Gid}}
-	}
-	if err := again.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = again.Process.Kill()
-		_ = again.Wait()
-	})
-	for range 200 {
-		if text, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(again.Process.Pid) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the server did not begin again")
 }
