@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// orders is a service of orders with items and tags, over a source that fails as told.
+// orders is a service of orders with items and tags, over a source that fails on request.
 func orders(t *testing.T, f *flaky, change func(*odata.Options)) http.Handler {
 	t.Helper()
 	all := func() *memory.Write { return &memory.Write{Create: true, Update: true, Delete: true} }
