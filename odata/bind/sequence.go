@@ -136,7 +136,7 @@ func parentOf(nav *edm.Navigation, e *end, path string) *parent {
 
 // reversed are the pairs of a navigation property as the rows of its target have them.
 func reversed(nav *edm.Navigation) []edm.Pair {
-	out := slices.Clone(nav.Pairs())
+	out := slices.Clone(nav.Pairs)
 	for i, p := range out {
 		out[i] = edm.Pair{Own: p.Other, Other: p.Own}
 	}
@@ -187,7 +187,7 @@ func (s *sequence) toOne(c *change, e *Entity, depth int) error {
 		if rel.Nav.Collection {
 			continue
 		}
-		pairs := rel.Nav.Pairs()
+		pairs := rel.Nav.Pairs
 		if !slices.ContainsFunc(pairs, func(p edm.Pair) bool { return p.Own != nil && p.Other != nil && c.writes(p.Own) }) && len(rel.Entities) == 0 {
 			if len(pairs) > 0 {
 				continue // as a value of the foreign key itself

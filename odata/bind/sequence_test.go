@@ -40,14 +40,14 @@ func shop() *edm.Model {
 		return []edm.Pair{{Own: []*edm.Property{own.Type.Property(a)}, Other: []*edm.Property{other.Type.Property(b)}}}
 	}
 	orders.Type.Navigation = []*edm.Navigation{
-		{Name: "customer", Target: customers, Nullable: true, Compared: pair(orders, "customer_id", customers, "id")},
-		{Name: "known", Target: customers, Nullable: true, Compared: pair(orders, "customer_code", customers, "code")},
-		{Name: "items", Target: items, Collection: true, Compared: pair(orders, "id", items, "order_id")},
-		{Name: "remarks", Target: remarks, Collection: true, Compared: pair(orders, "id", remarks, "order_id")},
+		{Name: "customer", Target: customers, Nullable: true, Pairs: pair(orders, "customer_id", customers, "id")},
+		{Name: "known", Target: customers, Nullable: true, Pairs: pair(orders, "customer_code", customers, "code")},
+		{Name: "items", Target: items, Collection: true, Pairs: pair(orders, "id", items, "order_id")},
+		{Name: "remarks", Target: remarks, Collection: true, Pairs: pair(orders, "id", remarks, "order_id")},
 		{Name: "tags", Target: tags, Collection: true, Through: true, Linkable: true},
 		{Name: "shown", Target: tags, Collection: true, Through: true},
 	}
-	items.Type.Navigation = []*edm.Navigation{{Name: "order", Target: orders, Nullable: true, Compared: pair(items, "order_id", orders, "id")}}
+	items.Type.Navigation = []*edm.Navigation{{Name: "order", Target: orders, Nullable: true, Pairs: pair(items, "order_id", orders, "id")}}
 	return m
 }
 
