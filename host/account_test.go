@@ -195,7 +195,7 @@ func TestAccountRefusals(t *testing.T) {
 		a.want(t, 401, "unauthenticated")
 		a = b.do(one.method, one.path, "application/json", one.body)
 		a.want(t, http.StatusForbidden, "unsettled")
-		if kind := a.next(t).Kind; kind != string(pluginsdk.KindOrgSetup) {
+		if kind := a.next(t).Kind; kind != pluginsdk.OrgSetup("").Kind() {
 			t.Errorf("%s: next %q", one.path, kind)
 		}
 		if one.method != "GET" {

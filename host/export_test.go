@@ -5,6 +5,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -35,4 +36,9 @@ var ErrReplaced = errReplaced
 // ApplyTold applies the effects of a listener to a user, in one transaction with take.
 func (h *Host) ApplyTold(ctx context.Context, userID string, effects []pluginsdk.Effect, take func(context.Context) (bool, error)) error {
 	return h.applyTold(ctx, userID, effects, take)
+}
+
+// Validate asks the plugins of a host for their verdict as the query endpoint does; of maps sets to plugins.
+func (h *Host) Validate(ctx context.Context, of map[string]string, c odata.Caller, changes []odata.Proposal) (odata.Verdict, error) {
+	return validation{h.plugins, of}.validate(ctx, c, changes)
 }

@@ -94,8 +94,11 @@ func New(o Options) (*Host, error) {
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
 	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, h.limits, h.pipeline.Counted)
+	if err := lackValidators(o.validators(), o.Plugins); err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.gate, h.pipeline.AuditRow)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.gate, h.pipeline.AuditRow, h.plugins)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}

@@ -57,7 +57,7 @@ func layout() map[string][]string {
 		"pluginsdk/node": {}, "pluginsdk/python": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/internal/configblock", "pluginsdk/plugintest"},
 		"pluginsdk/conformance":      {"pluginsdk", "pluginsdk/handshake"},
-		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
+		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake", "pluginsdk/internal/configblock"},
 		"plugins/*":                  {"pluginsdk"},
 
 		"odata": {

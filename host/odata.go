@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
@@ -23,11 +24,11 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, gate *web.Gate, audit auditRow) odata.Options {
+func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, gate *web.Gate, audit auditRow, plugins *pluginproc.Manager) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
-	callers := odataCaller{who, gate, odataNeeds(o.OData.Model)}
+	callers := odataCaller{who, gate, site.Locale, odataNeeds(o.OData.Model)}
 	out.Caller = callers.caller
 	if out.Written == nil {
 		out.Written = func(ctx context.Context, _ odata.Caller, rows []odata.Written) {
@@ -35,6 +36,9 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 				audit(ctx, row.Kind, row.Set, row.Key)
 			}
 		}
+	}
+	if of := o.validators(); len(of) > 0 {
+		out.Validate = validation{plugins, of}.validate
 	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
@@ -80,7 +84,8 @@ type needs struct {
 	// open reports whether all of the service may be read without a session; writes whether
 	// something can be written, which always needs one.
 	open, writes bool
-	// columns reports whether a row policy, or a value that the service writes, is a column of the user.
+	// columns reports whether a row policy, or a value that the service writes, is a column of the user, or a validator
+	// learns of the user.
 	columns bool
 }
 
@@ -91,7 +96,7 @@ func odataNeeds(model *odata.Model) needs {
 		n.columns = n.columns || namesUser(set.Policy)
 		if w := set.Write; w != nil {
 			n.writes = true
-			n.columns = n.columns || namesUser(w.Filter)
+			n.columns = n.columns || namesUser(w.Filter) || w.Validator != ""
 			for _, given := range slices.Concat(w.Set, w.Touch) {
 				n.columns = n.columns || namesUser(given.Value)
 			}
@@ -129,8 +134,9 @@ func (h *Host) explored() http.Handler {
 
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
-	who  auth.Authenticator
-	gate *web.Gate
+	who    auth.Authenticator
+	gate   *web.Gate
+	locale func(*http.Request) string
 	needs
 }
 
@@ -150,7 +156,7 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return guest, err
 	}
 	settled := who.Settled || who.Session.OpensOData()
-	out := odata.Caller{SignedIn: true, Settled: settled, ID: who.UserID, Client: request.CountsAs(who.UserID)}
+	out := odata.Caller{SignedIn: true, Settled: settled, ID: who.UserID, Client: request.CountsAs(who.UserID), Locale: c.locale(r)}
 	if !reads && c.writes {
 		if out.ReadOnly = c.gate.CrossOrigin(r); out.ReadOnly == "" && who.ReadsOnly() {
 			out.ReadOnly = "token_reads_only"

@@ -269,7 +269,7 @@ func TestUnsettledPeopleMakeNoMachineTokens(t *testing.T) {
 	b.login(adaEmail, adaPassword, false).want(t, 200, "")
 	for _, a := range []answer{b.get("/auth/tokens"), b.post("/auth/tokens", map[string]any{"name": "x"}), b.delete("/auth/tokens/1")} {
 		a.want(t, http.StatusForbidden, "unsettled")
-		if kind := a.next(t).Kind; kind != string(pluginsdk.KindOrgSetup) {
+		if kind := a.next(t).Kind; kind != pluginsdk.OrgSetup("").Kind() {
 			t.Errorf("next %q", kind)
 		}
 	}

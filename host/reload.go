@@ -53,7 +53,7 @@ func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
 	if h.o.Server.LoadTLS != nil {
 		next.certificate, errs[1] = readCertificate(o.Server.LoadTLS)
 	}
-	if errs[2] = errors.Join(h.plugins.Keeps(o.Plugins), h.keepsIdentities(o.Plugins)); errs[2] == nil {
+	if errs[2] = errors.Join(h.plugins.Keeps(o.Plugins), h.keepsIdentities(o.Plugins), h.keepsValidators(o.Plugins)); errs[2] == nil {
 		next.templates, errs[2] = h.mail.Load(o.pluginMails())
 	}
 	if errs[2] == nil {
@@ -83,6 +83,14 @@ func (h *Host) keepsIdentities(plugins []Plugin) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// keepsValidators returns an error if plugins lack one that a set names: nobody could write the set.
+func (h *Host) keepsValidators(plugins []Plugin) error {
+	if err := lackValidators(h.o.validators(), plugins); err != nil {
+		return fmt.Errorf("%w: put it back, or restart the host to go on without it", err)
+	}
+	return nil
 }
 
 func (r reload) commit(ctx context.Context, h *Host) {

@@ -28,6 +28,11 @@ func (r *writer) try(c *changes) (*result, error) {
 	if len(c.written)+len(seq.Steps) > maxChanges {
 		return nil, tooManyChanges()
 	}
+	for _, w := range seq.Steps { // until rules are asked, nothing passes them
+		if set := w.Change.Set.Write; set != nil && set.Validator != "" {
+			return nil, &fault{status: http.StatusNotImplemented, code: "not_implemented", pos: -1, message: "this set has a validator, which is not asked yet"}
+		}
+	}
 	if err := c.begin(r.q); err != nil {
 		return nil, err
 	}

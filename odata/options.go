@@ -84,6 +84,12 @@ type Options struct {
 	// Written gets the rows that a request or a group has changed, after the commit, with the context of the HTTP request; nil
 	// for nobody.
 	Written func(ctx context.Context, c Caller, rows []Written)
+	// Validate asks the rules of a request or a group about the changes of sets that name a validator (edm.Write.Validator),
+	// before its transaction and with the context of the HTTP request. There is at least one proposal, and all are of sets
+	// with a validator. A change that is tried again is proposed again. An error means that there is no verdict: 503, and
+	// nothing is written; its text is for the log. The properties that a verdict names are those of the proposals. nil is
+	// for services whose sets have no validators.
+	Validate func(ctx context.Context, c Caller, changes []Proposal) (Verdict, error)
 	// Observe is told how long the stages of each request that reads took, and each
 	// part of a batch: "parse"; "plan"; "wait", until it may use the database; "database",
 	// until the first row is there; and "write", until the answer was handed over, rows

@@ -3,6 +3,7 @@ package odata
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -18,10 +19,15 @@ type Service struct {
 }
 
 // New makes a Service for a model and the source that has its rows. It fails when the model or a row policy in it is
-// faulty; the error names each fault.
+// faulty, or a set names a validator and Options.Validate is nil; the error names each fault.
 func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	if err := model.Check(); err != nil {
 		return nil, fmt.Errorf("check model: %w", err)
+	}
+	if opts.Validate == nil {
+		if i := slices.IndexFunc(model.Sets, func(s *edm.EntitySet) bool { return s.Write != nil && s.Write.Validator != "" }); i >= 0 {
+			return nil, fmt.Errorf("entity set %q names a validator, and Options.Validate is nil", model.Sets[i].Name)
+		}
 	}
 	binder, err := bind.New(model)
 	if err != nil {

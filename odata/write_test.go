@@ -323,6 +323,38 @@ func TestAnswersOfWritesAreHeld(t *testing.T) {
 	}
 }
 
+// A set with a validator is not written without a verdict, and there is no service without the rules.
+func TestNothingPassesAValidator(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{
+		Name: "Notes", Rows: []note{{ID: 1, Text: "one"}}, Write: &memory.Write{Create: true, Validator: "rules"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := odata.New(source.Model(), source, odata.Options{}); err == nil || !strings.Contains(err.Error(), `"Notes" names a validator`) {
+		t.Errorf("got %v", err)
+	}
+	s, err := odata.New(source.Model(), source, odata.Options{
+		Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+			return odata.Caller{SignedIn: true, Settled: true}, nil
+		},
+		Validate: func(context.Context, odata.Caller, []odata.Proposal) (odata.Verdict, error) {
+			return odata.Verdict{}, errors.New("no verdict")
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/Notes", strings.NewReader(`{"text":"two"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code < 500 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // Without a block for writing, or with a source that only reads, answers are what they were.
 func TestNothingIsWritten(t *testing.T) {
 	t.Parallel()

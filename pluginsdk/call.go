@@ -29,6 +29,9 @@ type Call struct {
 	// Begin is the call of an identity provider, unless Finish is not nil.
 	Begin  BeginRequest
 	Finish *FinishRequest
+	// Changes are those that a validator judges. Their user is User, whose Locale is that of
+	// Request.
+	Changes []Change
 }
 
 // A callFile is a Call as JSON.
@@ -41,6 +44,7 @@ type callFile struct {
 	Event   *callEvent      `json:"event"`
 	Begin   *callBegin      `json:"begin"`
 	Finish  *callFinish     `json:"finish"`
+	Changes []callChange    `json:"changes"`
 }
 
 type callEvent struct {
@@ -76,7 +80,7 @@ type callRequest struct {
 	Asked      bool              `json:"asked"`
 }
 
-// ParseCall reads a call:
+// Parse reads a call:
 //
 //	{"role":    "dispenser",
 //	 "config":  {"directory": "partners.json"},
@@ -85,12 +89,14 @@ type callRequest struct {
 //	 "form":    {"org_name": "Analytical Engines"},
 //	 "event":   {"id": "e1", "kind": "password_reset", "at": "2026-01-31T12:00:00Z"},
 //	 "begin":   {"callback": "https://app.example.com/auth/identity/company/callback", "state": "s1", "fresh": true},
-//	 "finish":  {"callback": "…", "parameters": {"state": "s1", "code": "c1"}, "private": "<base64>"}}
+//	 "finish":  {"callback": "…", "parameters": {"state": "s1", "code": "c1"}, "private": "<base64>"},
+//	 "changes": [{"set": "Orders", "kind": "update", "key": "5", "old": {"status": "open"}, "new": {"status": "paid"}}]}
 //
 // Every key may be left out; a call with a form and without a role is for the role
-// that takes forms, one with an event for the listener, one with begin or finish for the identity provider. Integers become int64. Unknown keys are an error, which names
-// them.
-func ParseCall(data []byte) (Call, error) {
+// that takes forms, one with an event for the listener, one with begin or finish for the
+// identity provider, one with changes for the validator. Integers become int64. Unknown
+// keys are an error, which names them.
+func (c *Call) Parse(data []byte) error {
 	f := callFile{
 		User: callUser{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
 		Request: callRequest{
@@ -102,33 +108,48 @@ func ParseCall(data []byte) (Call, error) {
 	d.UseNumber()
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return Call{}, fmt.Errorf("read the call: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return fmt.Errorf("read the call: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if d.More() {
-		return Call{}, errors.New("read the call: something follows the JSON object")
+		return errors.New("read the call: something follows the JSON object")
 	}
 	for _, role := range roles() {
-		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) && role.takesEvent == (f.Event != nil) && role.takesIdentity == (f.Begin != nil || f.Finish != nil) {
-			return f.call(role), nil
+		if f.Role == role.name || f.Role == "" && f.has(role) {
+			call, err := f.call(role)
+			if err == nil {
+				*c = call
+			}
+			return err
 		}
 	}
-	return Call{}, fmt.Errorf("read the call: role is %q, not one of %s", f.Role, strings.Join(Roles(), ", "))
+	return fmt.Errorf("read the call: role is %q, not one of %s", f.Role, strings.Join(Roles(), ", "))
 }
 
-func (f callFile) call(role role) Call {
+// has reports whether the call has what the role takes, and nothing of other roles.
+func (f callFile) has(role role) bool {
+	return role.takesForm == (f.Form != nil) && role.takesEvent == (f.Event != nil) &&
+		role.takesIdentity == (f.Begin != nil || f.Finish != nil) && role.takesChanges == (f.Changes != nil)
+}
+
+func (f callFile) call(role role) (Call, error) {
 	r := f.Request
 	e := sampleEvent()
 	if f.Event != nil {
 		e = Event{ID: cmp.Or(f.Event.ID, e.ID), Kind: cmp.Or(f.Event.Kind, e.Kind), At: f.Event.At}
 	}
 	begin, finish := f.identity()
+	changes, err := f.changes()
+	if err != nil {
+		return Call{}, err
+	}
 	return Call{
-		Event:  e,
-		Begin:  begin,
-		Finish: finish,
-		Role:   role.name,
-		Config: f.Config,
-		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: Values{plainMap(f.User.Columns)}},
+		Changes: changes,
+		Event:   e,
+		Begin:   begin,
+		Finish:  finish,
+		Role:    role.name,
+		Config:  f.Config,
+		User:    User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: Values{plainMap(f.User.Columns)}},
 		Request: &Request{
 			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, role.path), Query: r.Query,
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
@@ -136,7 +157,7 @@ func (f callFile) call(role role) Call {
 			SessionID: r.SessionID, SignedInAt: fromUnix(r.SignedInAt), SignedInBy: r.SignedInBy, Held: r.Held, RecoveryOnly: r.Recovery,
 			Asked: r.Asked,
 		},
-	}
+	}, nil
 }
 
 // Run makes the call of the functions that p has for the roles, and returns the
@@ -189,7 +210,7 @@ func (c Call) Samples() map[string]Call {
 				Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
 				Session: ValuesOf(map[string]Value{"visits": int64(3)}),
 			}
-			call := Call{Role: c.Role, User: c.User, Request: req, Event: sampleEvent(), Begin: sampleBegin()}
+			call := Call{Role: c.Role, User: c.User, Request: req, Event: sampleEvent(), Begin: sampleBegin(), Changes: sampleChanges()}
 			edit(&call)
 			all[name] = call
 		}

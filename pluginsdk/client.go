@@ -34,24 +34,21 @@ var ErrContract = errors.New("plugin broke the contract")
 // know grants: it sends what it is given and returns what it gets. Its methods
 // may be called from several goroutines at once.
 type Client struct {
-	rpc pluginpb.PluginClient
+	// Conn is a connection to the plugin. Make it with the options of handshake.DialOptions.
+	Conn grpc.ClientConnInterface
 }
 
-// NewClient returns a Client that talks over conn, which should be made with the
-// options of handshake.DialOptions.
-func NewClient(conn grpc.ClientConnInterface) *Client {
-	return &Client{rpc: pluginpb.NewPluginClient(conn)}
-}
+func (c *Client) rpc() pluginpb.PluginClient { return pluginpb.NewPluginClient(c.Conn) }
 
 // Describe asks the plugin what it is.
 func (c *Client) Describe(ctx context.Context, hostVersion string) (Description, error) {
-	return callPlugin(ctx, c.rpc.Describe, &pluginpb.DescribeRequest{HostVersion: hostVersion}, fromDescription)
+	return callPlugin(ctx, c.rpc().Describe, &pluginpb.DescribeRequest{HostVersion: hostVersion}, fromDescription)
 }
 
 // Configure hands the plugin its setup. Mistakes in the config block are a
 // [*ConfigError].
 func (c *Client) Configure(ctx context.Context, s Setup) error {
-	_, err := callPlugin(ctx, c.rpc.Configure, toSetup(s), fromProblems)
+	_, err := callPlugin(ctx, c.rpc().Configure, toSetup(s), fromProblems)
 	return err
 }
 

@@ -48,7 +48,7 @@ func TestPluginMaySayThatItIsExhausted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	_, err = pluginsdk.NewClient(conn).Dispense(t.Context(), pluginsdk.User{}, nil)
+	_, err = (&pluginsdk.Client{Conn: conn}).Dispense(t.Context(), pluginsdk.User{}, nil)
 	if !errors.Is(err, pluginsdk.ErrUnavailable) || errors.Is(err, pluginsdk.ErrContract) || !strings.Contains(err.Error(), "5 vs. 4") {
 		t.Errorf("got %v", err)
 	}

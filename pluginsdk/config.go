@@ -2,14 +2,10 @@ package pluginsdk
 
 import "github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 
-type (
-	// A ConfigProblem is a mistake in a plugin's config block: a path such as
-	// rules[1].target, empty for the block as a whole, and a message that says
-	// what is wrong and what to do.
-	ConfigProblem = configblock.Problem
-	// A ConfigError is the mistakes that a plugin found in its config block.
-	ConfigError = configblock.Error
-)
+// A ConfigError is the mistakes that a plugin found in its config block. Each of its Problems
+// has a Path such as rules[1].target, empty for the block as a whole, and a Message that says
+// what is wrong and what to do.
+type ConfigError = configblock.Error
 
 // BadConfig is an error about the config block, for [Plugin.Configure] and for
 // the Validate method of a config struct. The host reports it at the place in
@@ -18,7 +14,7 @@ func BadConfig(path, format string, args ...any) error {
 	return configblock.Bad(path, format, args...)
 }
 
-// DecodeConfig fills the struct that into points to from a config block, and
+// Decode fills the struct that into points to from the config block, and
 // reports every mistake at once as a [*ConfigError]: keys that the struct does
 // not have, missing ones, wrong types, values outside of a list. [Serve] does it
 // for [Plugin.Config]. Fields are described by tags:
@@ -34,4 +30,4 @@ func BadConfig(path, format string, args ...any) error {
 // a default of another type than text and duration is written as JSON. A struct
 // with a method Validate() error is asked at the end; what it returns by
 // [BadConfig] is reported below the struct's own place.
-func DecodeConfig(config []byte, into any) error { return configblock.Decode(config, into) }
+func (s Setup) Decode(into any) error { return configblock.Decode(s.Config, into) }

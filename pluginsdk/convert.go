@@ -108,11 +108,11 @@ func toUser(u User) (*pluginpb.User, error) {
 	if err != nil {
 		return nil, fmt.Errorf("user column %w", err)
 	}
-	return &pluginpb.User{Id: u.ID, Name: u.Name, Email: u.Email, Columns: columns}, nil
+	return &pluginpb.User{Id: u.ID, Name: u.Name, Email: u.Email, Columns: columns, Locale: u.Locale}, nil
 }
 
 func fromUser(u *pluginpb.User) User {
-	return User{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail(), Columns: Values{fromValues(u.GetColumns())}}
+	return User{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail(), Columns: Values{fromValues(u.GetColumns())}, Locale: u.GetLocale()}
 }
 
 func toRequest(r *Request) (*pluginpb.Request, error) {
@@ -317,7 +317,7 @@ func fromSetup(in *pluginpb.ConfigureRequest) Setup {
 	}
 }
 
-func toProblems(problems []ConfigProblem) *pluginpb.ConfigureResponse {
+func toProblems(problems []configblock.Problem) *pluginpb.ConfigureResponse {
 	r := &pluginpb.ConfigureResponse{}
 	for _, p := range problems {
 		r.Problems = append(r.Problems, &pluginpb.Problem{Path: p.Path, Message: p.Message})
@@ -332,7 +332,7 @@ func fromProblems(r *pluginpb.ConfigureResponse) (struct{}, error) {
 	}
 	problems := &ConfigError{}
 	for _, p := range first(r.GetProblems(), 100) {
-		problems.Problems = append(problems.Problems, ConfigProblem{
+		problems.Problems = append(problems.Problems, configblock.Problem{
 			Path: words.Clean(p.GetPath(), 200), Message: words.Clean(p.GetMessage(), 500),
 		})
 	}

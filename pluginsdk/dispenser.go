@@ -35,17 +35,13 @@ func (f DispenserFunc) Dispense(ctx context.Context, user User, req *Request) (I
 	return f(ctx, user, req)
 }
 
-// Kind names the step that an [Intent] asks for. The catalogue is closed: a
-// host knows the kinds below and no others.
-type Kind string
-
-// The kinds of an intent. The empty kind, that of the zero [Intent], breaks the contract
-// when a dispenser returns it; KindDone asks for what the host's built-in
-// dispenser would answer and never reaches a browser.
+// The kinds of an intent. The catalogue is closed: a host knows no others. The empty kind,
+// that of the zero [Intent], breaks the contract when a dispenser returns it; kindDone asks
+// for what the host's built-in dispenser would answer and never reaches a browser.
 const (
-	KindDone     Kind = "done"
-	KindRedirect Kind = "redirect"
-	KindOrgSetup Kind = "org_setup"
+	kindDone     = "done"
+	kindRedirect = "redirect"
+	kindOrgSetup = "org_setup"
 )
 
 // An Intent is the step that a person must complete next, together with the
@@ -53,7 +49,7 @@ const (
 // [Done]; the zero value is no intent at all. An Intent is a value: methods
 // return copies and it may be shared between goroutines.
 type Intent struct {
-	kind       Kind
+	kind       string
 	target     string
 	personName string
 	effects    []Effect
@@ -68,7 +64,7 @@ type Intent struct {
 
 // Redirect ends the loop: the person is done and goes to target, a rooted path
 // of the same origin or a URL of an origin that the host allows, at most 8 KiB.
-func Redirect(target string) Intent { return Intent{kind: KindRedirect, target: target} }
+func Redirect(target string) Intent { return Intent{kind: kindRedirect, target: target} }
 
 // Hold returns a copy of a redirect that does not end the loop: the person goes to
 // the target, a page of the application on the host's own origin, and may see only
@@ -125,12 +121,12 @@ func (i Intent) AsRecovery() Intent {
 
 // OrgSetup asks for the details of the organisation first. The front end
 // greets the person as personName.
-func OrgSetup(personName string) Intent { return Intent{kind: KindOrgSetup, personName: personName} }
+func OrgSetup(personName string) Intent { return Intent{kind: kindOrgSetup, personName: personName} }
 
 // Done ends the loop as the host's built-in dispenser would: at the intended
 // URL, the page that the person asked for before signing in, or else at the
 // route "dashboard".
-func Done() Intent { return Intent{kind: KindDone} }
+func Done() Intent { return Intent{kind: kindDone} }
 
 // With returns a copy of the intent that asks for further effects.
 func (i Intent) With(effects ...Effect) Intent {
@@ -138,8 +134,17 @@ func (i Intent) With(effects ...Effect) Intent {
 	return i
 }
 
-// Kind returns the kind, empty for the zero Intent.
-func (i Intent) Kind() Kind { return i.kind }
+// Kind returns "done", "redirect" or "org_setup"; it is empty for the zero Intent.
+func (i Intent) Kind() string { return i.kind }
+
+// IsDone reports whether the intent is one of [Done].
+func (i Intent) IsDone() bool { return i.kind == kindDone }
+
+// IsRedirect reports whether the intent is one of [Redirect], held or not.
+func (i Intent) IsRedirect() bool { return i.kind == kindRedirect }
+
+// IsOrgSetup reports whether the intent is one of [OrgSetup].
+func (i Intent) IsOrgSetup() bool { return i.kind == kindOrgSetup }
 
 // Target returns where a redirect leads; it is empty for other kinds.
 func (i Intent) Target() string { return i.target }
@@ -177,7 +182,7 @@ func dispenserRole() role {
 		run: func(ctx context.Context, p Plugin, c Call) (any, error) {
 			i, err := p.Dispenser.Dispense(ctx, c.User, c.Request)
 			return struct {
-				Kind       Kind             `json:"kind"`
+				Kind       string           `json:"kind"`
 				Target     string           `json:"target,omitempty"`
 				Held       bool             `json:"held,omitempty"`
 				Prefixes   []string         `json:"prefixes,omitempty"`
@@ -216,7 +221,7 @@ func (c *Client) Dispense(ctx context.Context, user User, req *Request) (Intent,
 			return Intent{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
 		}
 	}
-	return callPlugin(withTrace(ctx, req), c.rpc.Dispense, in, fromIntent)
+	return callPlugin(withTrace(ctx, req), c.rpc().Dispense, in, fromIntent)
 }
 
 // Dispense answers a host's call with the author's dispenser.

@@ -53,7 +53,7 @@ func ExampleRequest_Bind() {
 }
 
 // All mistakes in a config block are found at once, each with its place.
-func ExampleDecodeConfig() {
+func ExampleSetup_Decode() {
 	var config struct {
 		Page  string `config:"page,required" doc:"Where the others go."`
 		Mood  string `config:"mood" default:"plain" oneof:"plain loud"`
@@ -61,7 +61,8 @@ func ExampleDecodeConfig() {
 			Target string `config:"target,required"`
 		} `config:"rules"`
 	}
-	err := pluginsdk.DecodeConfig([]byte(`{"pgae": "/", "mood": "soft", "rules": [{"target": "/a"}, {}]}`), &config)
+	setup := pluginsdk.Setup{Config: []byte(`{"pgae": "/", "mood": "soft", "rules": [{"target": "/a"}, {}]}`)}
+	err := setup.Decode(&config)
 	var mistakes *pluginsdk.ConfigError
 	if errors.As(err, &mistakes) {
 		for _, p := range mistakes.Problems {
@@ -76,9 +77,9 @@ func ExampleDecodeConfig() {
 }
 
 // A call can be written down, as the flag -call of a plugin reads it.
-func ExampleParseCall() {
-	call, err := pluginsdk.ParseCall([]byte(`{"user": {"id": 7, "columns": {"plan": "pro"}}}`))
-	if err != nil {
+func ExampleCall_Parse() {
+	var call pluginsdk.Call
+	if err := call.Parse([]byte(`{"user": {"id": 7, "columns": {"plan": "pro"}}}`)); err != nil {
 		fmt.Println(err)
 	}
 	dispenser := pluginsdk.DispenserFunc(func(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {

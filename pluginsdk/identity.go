@@ -244,7 +244,7 @@ func (f callFile) identity() (BeginRequest, *FinishRequest) {
 // Begin asks the plugin where the browser is sent.
 func (c *Client) Begin(ctx context.Context, r BeginRequest) (Authorization, error) {
 	in := &pluginpb.BeginRequest{Id: r.ID, Callback: r.Callback, State: r.State, Locale: r.Locale, LoginHint: r.LoginHint, Fresh: r.Fresh}
-	return callPlugin(ctx, c.rpc.Begin, in, func(a *pluginpb.BeginResponse) (Authorization, error) {
+	return callPlugin(ctx, c.rpc().Begin, in, func(a *pluginpb.BeginResponse) (Authorization, error) {
 		out := Authorization{URL: a.GetUrl(), Private: a.GetPrivate()}
 		return out, checkAuthorization(out)
 	})
@@ -253,7 +253,7 @@ func (c *Client) Begin(ctx context.Context, r BeginRequest) (Authorization, erro
 // Finish asks the plugin who the person is.
 func (c *Client) Finish(ctx context.Context, r FinishRequest) (IdentityResult, error) {
 	in := &pluginpb.FinishRequest{Id: r.ID, Callback: r.Callback, Parameters: r.Parameters, Private: r.Private, Locale: r.Locale, Fresh: r.Fresh}
-	return callPlugin(ctx, c.rpc.Finish, in, fromIdentityResult)
+	return callPlugin(ctx, c.rpc().Finish, in, fromIdentityResult)
 }
 
 // Begin answers a host's call with the author's identity provider.

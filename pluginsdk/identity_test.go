@@ -157,8 +157,8 @@ func TestSignInAtAProviderByHand(t *testing.T) {
 	}
 	run := func(document string) map[string]any {
 		t.Helper()
-		call, err := pluginsdk.ParseCall([]byte(document))
-		if err != nil {
+		var call pluginsdk.Call
+		if err := call.Parse([]byte(document)); err != nil {
 			t.Fatal(err)
 		}
 		text, err := call.Run(t.Context(), pluginsdk.Plugin{IdentityProvider: own})
@@ -192,7 +192,7 @@ func TestSignInAtAProviderByHand(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"refused": "no"}, run(`{"role": "identity_provider", "finish": {}}`)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := pluginsdk.ParseCall([]byte(`{"begin": {"redirect": "x"}}`)); err == nil || !strings.Contains(err.Error(), "redirect") {
+	if err := new(pluginsdk.Call).Parse([]byte(`{"begin": {"redirect": "x"}}`)); err == nil || !strings.Contains(err.Error(), "redirect") {
 		t.Errorf("an unknown key: %v", err)
 	}
 }

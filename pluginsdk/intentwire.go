@@ -24,9 +24,9 @@ func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
 	if i.kind == "" {
 		return &pluginpb.DispenseResponse{Effects: effects}, nil
 	}
-	out := &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors, OffersRecovery: i.offersRecovery, Recovery: i.recovery}
+	out := &pluginpb.Intent{Kind: i.kind, Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors, OffersRecovery: i.offersRecovery, Recovery: i.recovery}
 	switch {
-	case i.held && i.kind != KindRedirect:
+	case i.held && i.kind != kindRedirect:
 		return nil, fmt.Errorf("an intent of the kind %q holds: only a redirect can", i.kind)
 	case !i.held && i.offersRecovery:
 		return nil, errors.New("an intent that holds nobody has no recovery form: call Hold as well")
@@ -65,9 +65,9 @@ func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
 
 func fromKind(in *pluginpb.Intent, effects []Effect) (Intent, error) {
 	switch kind := in.GetKind(); kind {
-	case string(KindDone):
+	case kindDone:
 		return Done().With(effects...), nil
-	case string(KindRedirect):
+	case kindRedirect:
 		return Redirect(in.GetTarget()).With(effects...), nil
 	case wireHold:
 		held := Redirect(in.GetTarget()).Hold(in.GetPrefixes()...)
@@ -79,7 +79,7 @@ func fromKind(in *pluginpb.Intent, effects []Effect) (Intent, error) {
 			}
 		}
 		return held.With(effects...), nil
-	case string(KindOrgSetup):
+	case kindOrgSetup:
 		return OrgSetup(in.GetPersonName()).With(effects...), nil
 	case "":
 		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)

@@ -79,7 +79,7 @@ func (c *Client) Notify(ctx context.Context, e Event) ([]Effect, error) {
 		return nil, err
 	}
 	in := &pluginpb.NotifyRequest{Id: e.ID, Kind: e.Kind, User: u, At: e.At.UTC().Format("2006-01-02T15:04:05.000Z07:00")}
-	return callPlugin(ctx, c.rpc.Notify, in, func(r *pluginpb.NotifyResponse) ([]Effect, error) { return fromEffects(r.GetEffects()) })
+	return callPlugin(ctx, c.rpc().Notify, in, func(r *pluginpb.NotifyResponse) ([]Effect, error) { return fromEffects(r.GetEffects()) })
 }
 
 // Notify answers a host's call with the author's listener.

@@ -24,7 +24,11 @@ func (l local) Invoke(ctx context.Context, method string, in, out any, _ ...grpc
 		if method != "/"+pluginpb.Plugin_ServiceDesc.ServiceName+"/"+m.MethodName {
 			continue
 		}
-		answer, err := m.Handler(l.server, ctx, func(to any) error { return recode(in, to, handshake.MaxRequest) }, nil)
+		limit := handshake.MaxRequest
+		if _, ok := in.(*pluginpb.ValidateRequest); ok {
+			limit = handshake.MaxChanges
+		}
+		answer, err := m.Handler(l.server, ctx, func(to any) error { return recode(in, to, limit) }, nil)
 		if err != nil {
 			return err
 		}
@@ -62,7 +66,7 @@ func recode(from, to any, limit int) error {
 // between the caller and the functions of p.
 func (p Plugin) overWire(s *server) Plugin {
 	var out Plugin
-	client := NewClient(local{s})
+	client := &Client{Conn: local{s}}
 	for _, role := range roles() {
 		if role.has(p) {
 			role.connect(&out, client)

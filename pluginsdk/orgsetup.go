@@ -173,7 +173,7 @@ func (c *Client) Handle(ctx context.Context, user User, req *Request) (Result, e
 			return Result{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
 		}
 	}
-	return callPlugin(withTrace(ctx, req), c.rpc.Handle, in, fromResult)
+	return callPlugin(withTrace(ctx, req), c.rpc().Handle, in, fromResult)
 }
 
 // Handle answers a host's call with the author's handler.

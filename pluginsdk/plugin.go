@@ -33,8 +33,10 @@ type Plugin struct {
 	Listener Listener
 	// IdentityProvider, when not nil, gives the plugin the role "identity_provider".
 	IdentityProvider IdentityProvider
+	// Validator, when not nil, gives the plugin the role "validator".
+	Validator Validator
 	// Config points to a struct that is filled from the config block before
-	// Configure is called and before any call of a role. [DecodeConfig] tells
+	// Configure is called and before any call of a role. [Setup.Decode] tells
 	// the tags that its fields carry. With a nil Config the block must be empty.
 	Config any
 	// Configure, when not nil, is called once, after Config was filled, and may
@@ -124,10 +126,10 @@ func (p Plugin) Describe() (Description, error) {
 // configure fills Config and runs the author's Configure.
 func (p Plugin) configure(ctx context.Context, setup Setup) error {
 	if p.Config == nil {
-		if err := DecodeConfig(setup.Config, &struct{}{}); err != nil {
+		if err := setup.Decode(&struct{}{}); err != nil {
 			return err
 		}
-	} else if err := DecodeConfig(setup.Config, p.Config); err != nil {
+	} else if err := setup.Decode(p.Config); err != nil {
 		return err
 	}
 	if p.Configure == nil {

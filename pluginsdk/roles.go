@@ -17,6 +17,8 @@ type role struct {
 	takesEvent bool
 	// takesIdentity reports whether such a call begins or finishes a sign-in at a provider.
 	takesIdentity bool
+	// takesChanges reports whether such a call has changes of data.
+	takesChanges bool
 	// has tells whether a plugin has the role.
 	has func(Plugin) bool
 	// run makes a call by hand and returns the answer for JSON.
@@ -28,7 +30,9 @@ type role struct {
 	samples func() map[string]func(*Call)
 }
 
-func roles() []role { return []role{dispenserRole(), orgSetupRole(), listenerRole(), identityRole()} }
+func roles() []role {
+	return []role{dispenserRole(), orgSetupRole(), listenerRole(), identityRole(), validatorRole()}
+}
 
 // Roles returns the names of the roles that a plugin may have.
 func Roles() []string {

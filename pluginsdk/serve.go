@@ -129,8 +129,8 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	if err != nil {
 		return fmt.Errorf("read the call: %w", err)
 	}
-	c, err := ParseCall(data)
-	if err != nil {
+	var c Call
+	if err := c.Parse(data); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

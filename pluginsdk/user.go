@@ -11,6 +11,9 @@ type User struct {
 	Name, Email string
 	// Columns are those that user_read grants.
 	Columns Values
+	// Locale is the language in which the person reads the messages of a [Validator]: "en" or
+	// "de" or another BCP 47 tag. It is empty in other calls, whose request has it.
+	Locale string
 }
 
 // A Request is what the plugin learns about the request that it decides on.

@@ -3,7 +3,10 @@ package pluginsdk
 import (
 	"encoding/json"
 	"maps"
+	"math/big"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -38,13 +41,37 @@ func (v Values) Int(name string) (n int64, ok bool) {
 	return n, ok
 }
 
-// Float returns a number, whole ones included, which lose digits beyond 2^53.
+// Float returns a number, whole ones and decimals included, which lose digits beyond 2^53.
 func (v Values) Float(name string) (f float64, ok bool) {
-	if n, whole := v.all[name].(int64); whole {
+	switch n := v.all[name].(type) {
+	case int64:
 		return float64(n), true
+	case json.Number:
+		f, err := n.Float64()
+		return f, err == nil
 	}
 	f, ok = v.all[name].(float64)
 	return f, ok
+}
+
+// Rat returns a number with all its digits, such as a decimal of a [Change]. It is the
+// caller's own.
+func (v Values) Rat(name string) (r *big.Rat, ok bool) {
+	switch n := v.all[name].(type) {
+	case int64:
+		return new(big.Rat).SetInt64(n), true
+	case json.Number:
+		if at := strings.IndexAny(string(n), "eE"); at >= 0 {
+			if exponent, err := strconv.Atoi(string(n[at+1:])); err != nil || exponent > 400 || exponent < -400 {
+				return nil, false // it would fill the memory, and is no number of the data
+			}
+		}
+		return new(big.Rat).SetString(string(n))
+	case float64:
+		r = new(big.Rat).SetFloat64(n)
+		return r, r != nil
+	}
+	return nil, false
 }
 
 // Text returns a text, also one that the database keeps as bytes.

@@ -32,5 +32,5 @@ func (w *wire) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 }
 
 func (w *wire) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return NewClient(conn), nil
+	return &Client{Conn: conn}, nil
 }

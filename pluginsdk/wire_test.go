@@ -193,6 +193,7 @@ func TestConfigure(t *testing.T) {
 }
 
 func TestBind(t *testing.T) {
+	type kindOfTest string
 	type form struct {
 		Name    string `form:"org_name"`
 		Size    *string
@@ -201,7 +202,7 @@ func TestBind(t *testing.T) {
 		Ratio   float64
 		On      bool
 		Any     any
-		Kind    pluginsdk.Kind
+		Kind    kindOfTest
 		Skipped string `form:"-"`
 		Absent  string
 	}
@@ -257,7 +258,8 @@ func TestGoSurvivesAPanic(t *testing.T) {
 
 // A call by hand may be that of somebody who has asked for the step, and so is a sample.
 func TestCallsOfStepsThatPeopleAskFor(t *testing.T) {
-	c, err := pluginsdk.ParseCall([]byte(`{"request": {"asked": true, "signed_in_by": "passkey"}}`))
+	var c pluginsdk.Call
+	err := c.Parse([]byte(`{"request": {"asked": true, "signed_in_by": "passkey"}}`))
 	if err != nil || !c.Request.Asked || c.Request.SignedInBy != "passkey" || c.Role != pluginsdk.RoleDispenser {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -276,8 +278,8 @@ func FuzzParseCall(f *testing.F) {
 	f.Add([]byte(`{"role":"dispenser","user":{"id":7,"columns":{"a":[1,{"b":null}]}},"request":{"session":{"x":1.5}}}`))
 	f.Add([]byte(`{"form":{"org_name":"x"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := pluginsdk.ParseCall(data)
-		if err != nil {
+		var c pluginsdk.Call
+		if err := c.Parse(data); err != nil {
 			return
 		}
 		s := &sample{Page: "/"}

@@ -128,7 +128,7 @@ func (p *Pipeline) watchLoop(r *http.Request, s Session, q question, out *step) 
 	}
 	p.Audit("loop")
 	p.Logger.Warn("the dispenser returns the same intent again and again: its step must change the state that it tests",
-		"request_id", RequestOf(r.Context()).ID, "user", s.UserID, "dispenser", out.intent.Dispenser, "kind", string(out.intent.Kind()), "round", out.intent.Round)
+		"request_id", RequestOf(r.Context()).ID, "user", s.UserID, "dispenser", out.intent.Dispenser, "kind", out.intent.Kind(), "round", out.intent.Round)
 }
 
 // request is what a plugin learns about r; pluginproc narrows it to the grants.

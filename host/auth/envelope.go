@@ -33,9 +33,9 @@ type OpenIntent struct {
 
 // An Envelope is an intent as the front end receives it, in JSON.
 type Envelope struct {
-	Kind    pluginsdk.Kind `json:"kind"`
-	Version string         `json:"version"`
-	Payload any            `json:"payload"`
+	Kind    string `json:"kind"`
+	Version string `json:"version"`
+	Payload any    `json:"payload"`
 }
 
 // Target returns where a redirect leads; empty for an intent of another kind.
@@ -72,7 +72,7 @@ func RedirectTo(target string) Envelope {
 }
 
 // Ends reports whether the intent ends the loop.
-func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect && !o.Held() }
+func (o OpenIntent) Ends() bool { return o.IsRedirect() && !o.Held() }
 
 // sameStep reports whether two redirects that hold are of one dispenser and have one
 // target. An intent of an older release may be of any dispenser.
@@ -124,7 +124,7 @@ func (o OpenIntent) MarshalJSON() ([]byte, error) {
 // does not know is an error.
 func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 	var in storedIntent[struct {
-		Kind    pluginsdk.Kind
+		Kind    string
 		Version string
 		Payload json.RawMessage
 	}]
@@ -132,7 +132,7 @@ func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	k, ok := kindNamed(in.Envelope.Kind)
-	held := in.Envelope.Version == heldVersion && k.name == pluginsdk.KindRedirect
+	held := in.Envelope.Version == heldVersion && k.name == redirectKind().name
 	if !ok || k.restore == nil || !held && in.Envelope.Version != Version {
 		return fmt.Errorf("an intent of the kind %q, version %q, which this version does not know", in.Envelope.Kind, in.Envelope.Version)
 	}

@@ -91,7 +91,7 @@ func (v *visit) enter(user User, effects []pluginsdk.Effect, use func(ctx contex
 	}
 	setCookies(v.w, append(cookies, v.endedState()...))
 	v.knowOwner(v.w, v.r, user)
-	v.audit(v.r, "login", "user", user.ID, "by", string(proof), "intent", string(first.intent.Kind()))
+	v.audit(v.r, "login", "user", user.ID, "by", string(proof), "intent", first.intent.Kind())
 	if target := first.intent.Envelope().Target(); target != "" && !v.pending.ToPage {
 		return target, nil
 	}

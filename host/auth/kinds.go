@@ -11,7 +11,7 @@ import (
 // its own, and a line in kinds.
 type kind struct {
 	// name is the kind in a dispenser's answer.
-	name pluginsdk.Kind
+	name string
 
 	// accept validates a dispensed intent and returns the one that is stored and
 	// shown; s is the session as the step leaves it. It may add to the step.
@@ -40,7 +40,7 @@ func kinds() []kind {
 }
 
 // kindNamed returns the kind of a dispenser's answer.
-func kindNamed(name pluginsdk.Kind) (kind, bool) {
+func kindNamed(name string) (kind, bool) {
 	for _, k := range kinds() {
 		if k.name == name {
 			return k, true

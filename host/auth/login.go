@@ -51,7 +51,7 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if c := p.knowBrowser(r, a.known, func(k known) known { return k.withSignIn(user, folded(in.login), p.Now()) }); c != nil {
 		http.SetCookie(w, c)
 	}
-	p.audit(r, "login", "user", user.ID, "intent", string(step.intent.Kind()))
+	p.audit(r, "login", "user", user.ID, "intent", step.intent.Kind())
 	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope()})
 	return nil
 }

@@ -23,7 +23,7 @@ type orgSetupPayload struct {
 // role org_setup accepts or refuses.
 func orgSetupKind() kind {
 	return kind{
-		name: pluginsdk.KindOrgSetup,
+		name: pluginsdk.OrgSetup("").Kind(),
 		accept: func(_ *Pipeline, _ *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
 			return pluginsdk.OrgSetup(i.PersonName()), nil
 		},
@@ -76,7 +76,7 @@ func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]
 	}
 	next := a.step.intent.Envelope()
 	body.Next = &next
-	p.Logger.Info("intent satisfied", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "next", string(next.Kind))
+	p.Logger.Info("intent satisfied", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "next", next.Kind)
 	return body, nil
 }
 

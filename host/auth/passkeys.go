@@ -98,7 +98,7 @@ func (p *Pipeline) passkeyLogin(w http.ResponseWriter, r *http.Request) error {
 	}
 	setCookies(w, append(cookies, p.challengeCookie("", -1)))
 	p.knowOwner(w, r, use.user)
-	p.audit(r, "login", "user", use.user.ID, "by", "passkey", "passkey", use.ID, "intent", string(step.intent.Kind()))
+	p.audit(r, "login", "user", use.user.ID, "by", "passkey", "passkey", use.ID, "intent", step.intent.Kind())
 	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope()})
 	return nil
 }

@@ -20,7 +20,7 @@ type redirectPayload struct {
 // person there, and the target's page posts to the loop.
 func redirectKind() kind {
 	return kind{
-		name: pluginsdk.KindRedirect,
+		name: pluginsdk.Redirect("").Kind(),
 		accept: func(p *Pipeline, r *http.Request, s Session, i pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
 			if err := p.CheckRedirect(i, p.Site.Base(r)); err != nil {
 				return i, contractFault(err)
@@ -64,7 +64,7 @@ func samePath(a, b string) bool {
 // or else to the dashboard. Browsers never see the kind itself.
 func doneKind() kind {
 	return kind{
-		name: pluginsdk.KindDone,
+		name: pluginsdk.Done().Kind(),
 		accept: func(p *Pipeline, _ *http.Request, s Session, _ pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
 			out.consume = true
 			// Without a dashboard every sign-in fails, and not only some: that is found.

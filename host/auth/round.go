@@ -146,7 +146,7 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	if err := out.collect(i.Effects(), ro.LoginField); err != nil {
 		return false, contractFault(err)
 	}
-	if i.Kind() == pluginsdk.KindRedirect && !i.Held() && out.consume && !before {
+	if i.IsRedirect() && !i.Held() && out.consume && !before {
 		out.consume, ro.led = false, true
 	}
 	if plugin, n := largest(out.applyTo(ro.session).Values); n > maxValues {
@@ -156,10 +156,10 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	if !ok {
 		return false, contractFault(fmt.Errorf("the dispenser returned the kind %q, which is none of the catalogue", i.Kind()))
 	}
-	if i.Held() && k.name != pluginsdk.KindRedirect {
+	if i.Held() && !i.IsRedirect() {
 		return false, contractFault(fmt.Errorf("the dispenser returned an intent of the kind %q that holds: only a redirect can", k.name))
 	}
-	if k.name == pluginsdk.KindDone {
+	if i.IsDone() {
 		return true, nil
 	}
 	accepted, err := k.accept(ro.Pipeline, ro.r, out.applyTo(ro.session), i, out)

@@ -27,7 +27,7 @@ type Config struct {
 	Mail       Mail                `koanf:"mail" doc:"How mail leaves the outbox."`
 	Routes     map[string]Route    `koanf:"route" label:"name" check:"route_name" doc:"A named page of the application: exactly one of file, dir, proxy and redirect. The names home and dashboard are where logout and login lead; terms, privacy and cookies become links on the sign-in screen."`
 	UI         UI                  `koanf:"ui" is:"live" doc:"The front-end app."`
-	Plugins    map[string]Plugin   `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Any number may be listeners and identity providers, and dispensers in the order of auth.dispensers; one plugin may have org_setup."`
+	Plugins    map[string]Plugin   `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Any number may be listeners, identity providers and validators, and dispensers in the order of auth.dispensers; one plugin may have org_setup."`
 	OData      OData               `koanf:"odata" doc:"The query endpoint under /odata/."`
 
 	values    map[string]any

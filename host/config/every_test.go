@@ -161,7 +161,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 			Config: []byte(`{"fallback":"/x"}`),
 		},
 		{
-			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup", "identity_provider"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
+			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup", "identity_provider", "validator"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
 			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
 		},
 	}, opts.Plugins)
@@ -201,7 +201,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	plain := m.EntityType("Plain")
 	path := func(name string) []*edm.Property { return []*edm.Property{plain.Property(name)} }
 	same(t, "what may be written", &edm.Write{
-		Create: true, Update: true, Delete: true, Filter: "owner eq @user_id", Version: plain.Property("rev"), Fixed: [][]*edm.Property{path("kind")},
+		Create: true, Update: true, Delete: true, Filter: "owner eq @user_id", Version: plain.Property("rev"), Validator: "b", Fixed: [][]*edm.Property{path("kind")},
 		Set: []edm.Given{{Path: path("owner"), Value: "@user_id"}}, Touch: []edm.Given{{Path: path("changed"), Value: "5"}},
 	}, m.Set("Plain").Write)
 	status, kind := m.Enum("Status"), m.Enum("Kind")

@@ -68,14 +68,15 @@ type EntitySet struct {
 
 // Write is a block write.
 type Write struct {
-	Create  bool              `koanf:"create" default:"false" doc:"true: rows can be created"`
-	Update  bool              `koanf:"update" default:"false" doc:"true: rows can be changed"`
-	Delete  bool              `koanf:"delete" default:"false" doc:"true: rows can be deleted"`
-	Filter  *string           `koanf:"filter" check:"filled" sample:"author_id eq @user_id" doc:"rows that may be changed, besides the set's filter, before and after; $filter syntax"`
-	Set     map[string]string `koanf:"set" default:"{}" check:"filled" sample:"{ tenant_id = \"@user_partner_id\" }" doc:"columns that the host writes at creation, whatever a client sends: @user_COLUMN, @now, or a text as $value has it"`
-	Touch   map[string]string `koanf:"touch" default:"{}" check:"filled" sample:"{ changed_at = \"@now\" }" doc:"columns that the host writes with every change, creation included"`
-	Fixed   []string          `koanf:"fixed" default:"[]" check:"filled" sample:"[\"customer_id\"]" doc:"columns that are given at creation and never changed"`
-	Version *string           `koanf:"version" check:"filled" sample:"row_version" doc:"integer column that the host moves with every change; null: the entity tag is of the visible columns"`
+	Create    bool              `koanf:"create" default:"false" doc:"true: rows can be created"`
+	Update    bool              `koanf:"update" default:"false" doc:"true: rows can be changed"`
+	Delete    bool              `koanf:"delete" default:"false" doc:"true: rows can be deleted"`
+	Filter    *string           `koanf:"filter" check:"filled" sample:"author_id eq @user_id" doc:"rows that may be changed, besides the set's filter, before and after; $filter syntax"`
+	Set       map[string]string `koanf:"set" default:"{}" check:"filled" sample:"{ tenant_id = \"@user_partner_id\" }" doc:"columns that the host writes at creation, whatever a client sends: @user_COLUMN, @now, or a text as $value has it"`
+	Touch     map[string]string `koanf:"touch" default:"{}" check:"filled" sample:"{ changed_at = \"@now\" }" doc:"columns that the host writes with every change, creation included"`
+	Fixed     []string          `koanf:"fixed" default:"[]" check:"filled" sample:"[\"customer_id\"]" doc:"columns that are given at creation and never changed"`
+	Version   *string           `koanf:"version" check:"filled" sample:"row_version" doc:"integer column that the host moves with every change; null: the entity tag is of the visible columns"`
+	Validator *string           `koanf:"validator" check:"filled" sample:"order-rules" doc:"a plugin with the role validator, which judges each change before it is made: see docs/plugins.md; null: no rules"`
 }
 
 // Property is a block property; its label is the column.

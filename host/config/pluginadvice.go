@@ -133,6 +133,9 @@ func PluginBlock(dir string, p host.Plugin, report host.PluginReport) (string, e
 	if slices.Contains(report.Roles, "identity_provider") {
 		hint += fmt.Sprintf("  # identity %[1]q { plugin = %[1]q }: the block that puts its button on the sign-in page\n", name)
 	}
+	if slices.Contains(report.Roles, roleValidator) {
+		hint += fmt.Sprintf("  # validator = %q: the line for the block write of each entity_set whose changes it judges\n", name)
+	}
 	return strings.TrimSuffix(string(hclwrite.Format(file.Bytes())), "}\n") + hint + "}\n", nil
 }
 

@@ -25,6 +25,7 @@ func (c *Config) checkRules(f *Findings) {
 	c.checkPlugins(f)
 	c.checkDispensers(f)
 	c.checkIdentities(f)
+	c.checkIdleValidators(f)
 	c.checkFirstWay(f)
 	c.checkOData(f)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
@@ -13,7 +14,7 @@ func (w Write) allows() bool { return w.Create || w.Update || w.Delete }
 
 // rules reports whether a block write has keys besides those that allow something.
 func (w Write) rules() bool {
-	return w.Filter != nil || w.Version != nil || len(w.Set)+len(w.Touch)+len(w.Fixed) > 0
+	return w.Filter != nil || w.Version != nil || w.Validator != nil || len(w.Set)+len(w.Touch)+len(w.Fixed) > 0
 }
 
 // checkWrite finds what contradicts itself in the block write of a set, without a look at the table.
@@ -22,6 +23,7 @@ func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
 		return
 	}
 	w, at := set.Write, func(more ...string) Position { return c.at(append(path[:len(path):len(path)], more...)...) }
+	c.checkValidator(f, value(w.Validator), append(path[:len(path):len(path)], "validator"))
 	if !w.allows() {
 		if w.rules() { // otherwise every key is as without the block
 			f.Add(at(), "the block allows nothing", "write create = true, update = true or delete = true, or take the block out")
@@ -52,6 +54,33 @@ func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
 	}
 }
 
+// roleValidator is the role of the plugins that sets name.
+const roleValidator = "validator"
+
+// checkValidator demands a plugin with the role for the validator of a set, at the place path; it is empty for none.
+func (c *Config) checkValidator(f *Findings, plugin string, path []string) {
+	p, known := c.Plugins[plugin]
+	switch {
+	case plugin == "" || c.faulty(path...):
+	case !known && len(c.Plugins) == 0:
+		f.Add(c.at(path...), fmt.Sprintf("the validator is the plugin %q, and there is no plugin", plugin), fmt.Sprintf("add plugin %q { … }, or take the validator out", plugin))
+	case !known:
+		f.Add(c.at(path...), fmt.Sprintf("the validator is the plugin %q, which does not exist", plugin), schema.DidYouMean(plugin, c.PluginNames()))
+	case !slices.Contains(p.Roles, roleValidator) && !c.faulty("plugin", plugin, "roles"):
+		f.Add(c.at(path...), fmt.Sprintf("the validator is the plugin %q, which is none", plugin), fmt.Sprintf("add %q to its roles, or name another plugin", roleValidator))
+	}
+}
+
+// checkIdleValidators warns of plugins that judge the changes of no set.
+func (c *Config) checkIdleValidators(f *Findings) {
+	for _, name := range labels(c, c.Plugins, "plugin") {
+		named := func(set EntitySet) bool { return value(set.Write.Validator) == name }
+		if slices.Contains(c.Plugins[name].Roles, roleValidator) && !slices.ContainsFunc(slices.Collect(maps.Values(c.OData.EntitySets)), named) {
+			f.Warn(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q is a validator, and no set names it", name), fmt.Sprintf("write validator = %q in the block write of an entity_set, or take the role out", name))
+		}
+	}
+}
+
 // cascades warns of the tables that the database changes when a set is written, and of those in between that take no links.
 func (c *Config) cascades(source *sqlsource.Source) (found Findings) {
 	for _, x := range source.Cascades() {
@@ -71,5 +100,6 @@ func writeOf(w Write) *sqlsource.Write {
 	}
 	return &sqlsource.Write{
 		Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: value(w.Filter), Set: w.Set, Touch: w.Touch, Fixed: w.Fixed, Version: value(w.Version),
+		Validator: value(w.Validator),
 	}
 }

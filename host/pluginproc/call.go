@@ -13,18 +13,18 @@ import (
 
 // Call starts the plugin that spec describes, makes the one call that the JSON
 // document describes, and returns the answer as JSON: what the pipeline would
-// get, after grants and checks. The document is that of [pluginsdk.ParseCall]. A
+// get, after grants and checks. The document is that of [pluginsdk.Call.Parse]. A
 // spec without roles has those that the plugin declares.
 func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawMessage, error) {
-	call, err := pluginsdk.ParseCall(document)
-	if err != nil {
+	var call pluginsdk.Call
+	if err := call.Parse(document); err != nil {
 		return nil, err
 	}
 	if call.Config != nil {
 		spec.Config = call.Config
 	}
 	var answer json.RawMessage
-	err = withProcess(ctx, spec, o, func(s *slot) error {
+	err := withProcess(ctx, spec, o, func(s *slot) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, s.spec.Timeout)
 		defer cancel()
 		// Session values in the document are the plugin's own, without a prefix.
@@ -99,13 +99,16 @@ func (s *slot) roles() pluginsdk.Plugin {
 	return pluginsdk.Plugin{
 		Dispenser: pluginsdk.DispenserFunc(s.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
 		Listener: pluginsdk.ListenerFunc(s.current.notify), IdentityProvider: s.current,
+		Validator: pluginsdk.ValidatorFunc(func(ctx context.Context, user pluginsdk.User, changes []pluginsdk.Change) (pluginsdk.Verdict, error) {
+			return s.current.validate(ctx, "call", user, changes)
+		}),
 	}
 }
 
 // dispense asks the process, and refuses a redirect whose target no host takes.
 func (s *slot) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	intent, err := s.current.dispense(ctx, user, req)
-	if err != nil || intent.Kind() != pluginsdk.KindRedirect {
+	if err != nil || !intent.IsRedirect() {
 		return intent, err
 	}
 	if err := s.options.Usable(intent); err != nil {

@@ -74,10 +74,10 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 }
 
 func (s Spec) checkKind(i pluginsdk.Intent, effects []pluginsdk.Effect) (pluginsdk.Intent, error) {
-	switch i.Kind() {
-	case pluginsdk.KindDone:
+	switch {
+	case i.IsDone():
 		return pluginsdk.Done().With(effects...), nil
-	case pluginsdk.KindRedirect:
+	case i.IsRedirect():
 		if err := checkText("the target", i.Target(), maxTarget); err != nil {
 			return pluginsdk.Intent{}, err
 		}
@@ -96,13 +96,13 @@ func (s Spec) checkKind(i pluginsdk.Intent, effects []pluginsdk.Effect) (plugins
 			held = held.OfferRecovery()
 		}
 		return held, checkHold(i)
-	case pluginsdk.KindOrgSetup:
+	case i.IsOrgSetup():
 		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
 			return pluginsdk.Intent{}, err
 		}
 		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
 	}
-	return pluginsdk.Intent{}, broken("there is no intent of kind %q", words.Cut(string(i.Kind()), 64))
+	return pluginsdk.Intent{}, broken("there is no intent of kind %q", words.Cut(i.Kind(), 64))
 }
 
 // checkHold bounds what a held redirect carries. Where it may lead, and what it may

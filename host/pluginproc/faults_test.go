@@ -35,7 +35,7 @@ func TestFaultyStartIsRefused(t *testing.T) {
 		{"address-link", []string{"where no socket is"}},
 		{"address-missing", []string{"where no socket is"}},
 		{"address-tcp", []string{`announced the network "tcp"`}},
-		{"lacks-role", []string{`does not have the role "dispenser", only org_setup, listener, identity_provider: correct roles`}},
+		{"lacks-role", []string{`does not have the role "dispenser", only org_setup, listener, identity_provider, validator: correct roles`}},
 		{"configure-fails", []string{"configure", "the database of partners does not answer"}},
 		{"configure-mistake", []string{"config.rules[1].target: it must be a path"}},
 	}

@@ -37,7 +37,7 @@ func TestReload(t *testing.T) {
 	if err := reload(changed); err != nil || h.pid() == first {
 		t.Fatalf("a changed config block did not lead to another process: %v", err)
 	}
-	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
+	if intent, err := h.dispense(t, "any"); err != nil || !intent.IsDone() {
 		t.Fatalf("the new config block is not in use: %v %v", intent, err)
 	}
 	second := h.pid()
@@ -66,7 +66,7 @@ func TestReload(t *testing.T) {
 	if err := reload(broken); err == nil || h.pid() != second || h.Ready() != nil {
 		t.Fatalf("a broken program: %v", err)
 	}
-	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
+	if intent, err := h.dispense(t, "any"); err != nil || !intent.IsDone() {
 		t.Fatalf("the old one is not in use any more: %v %v", intent, err)
 	}
 }

@@ -16,7 +16,7 @@ func TestPluginAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if intent.Kind() != pluginsdk.KindRedirect || intent.Target() != "/dashboard?version=1.2.3" {
+	if !intent.IsRedirect() || intent.Target() != "/dashboard?version=1.2.3" {
 		t.Errorf("got %+v", intent)
 	}
 	result, err := h.handle(t, "any", map[string]pluginsdk.Value{"org_name": "Acme"})

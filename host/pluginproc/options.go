@@ -84,6 +84,7 @@ func Methods(roles []string) []string {
 		pluginsdk.RoleOrgSetup:         {methodHandle},
 		pluginsdk.RoleListener:         {methodNotify},
 		pluginsdk.RoleIdentityProvider: {methodBegin, methodFinish},
+		pluginsdk.RoleValidator:        {methodValidate},
 	}
 	var list []string
 	for _, role := range roles {

@@ -140,6 +140,9 @@ func TestPluginsShareRoles(t *testing.T) {
 		{"identity_provider", "a", "", true},
 		{"identity_provider", "b", "", true},
 		{"identity_provider", "a", "a", false},
+		{"validator", "a", "", true},
+		{"validator", "b", "", true},
+		{"validator", "b", "b", false},
 	} {
 		if first, ok := owners.Take(take.role, take.owner); first != take.first || ok != take.ok {
 			t.Errorf("%d: got %q %v, want %q %v", i, first, ok, take.first, take.ok)

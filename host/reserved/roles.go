@@ -6,12 +6,12 @@ type RoleOwners map[string]string
 
 // shared reports whether any number of plugins may have a role.
 func shared(role string) bool {
-	return role == "listener" || role == "dispenser" || role == "identity_provider"
+	return role == "listener" || role == "dispenser" || role == "identity_provider" || role == "validator"
 }
 
 // Take gives a role to owner, and reports whether it could: a role has at most one
-// owner, except those of listeners, dispensers and identity providers, which several
-// plugins have, each once.
+// owner, except those of listeners, dispensers, identity providers and validators, which
+// several plugins have, each once.
 // first is who had it before, which may be owner itself.
 func (o RoleOwners) Take(role, owner string) (first string, ok bool) {
 	if first, taken := o[role]; taken {

@@ -153,7 +153,7 @@ func settledBoth(values map[string]any, rec auth.SessionRow) bool {
 			return false
 		}
 	}
-	if _, ok := values[oldIntentID]; ok && values[oldIntentKind] != string(pluginsdk.KindRedirect) {
+	if _, ok := values[oldIntentID]; ok && values[oldIntentKind] != pluginsdk.Redirect("").Kind() {
 		return false
 	}
 	return recordSettled(rec)
@@ -190,7 +190,7 @@ func valuesOf(s auth.Session) map[string]any {
 	default:
 		text, _ := json.Marshal(s.Intent) // an intent of the catalogue cannot fail
 		out[intentKey] = string(text)
-		kind, detail := string(s.Intent.Kind()), s.Intent.PersonName()
+		kind, detail := s.Intent.Kind(), s.Intent.PersonName()
 		if s.Intent.Held() {
 			kind, detail = string(auth.StateHeld), ""
 		}

@@ -18,6 +18,8 @@ type Write struct {
 	// change, and 1 again behind the greatest of its type. It may be hidden. If it is nil, the entity tag of a row is one
 	// of all visible properties.
 	Version *Property
+	// Validator names the rules that are asked before a change of the set is made; empty for none.
+	Validator string
 }
 
 // Given is a value that the service writes.

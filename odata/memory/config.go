@@ -82,6 +82,8 @@ type Write struct {
 	Fixed []string
 	// Version is an integer that counts the changes of a row; empty for none.
 	Version string
+	// Validator names the rules that are asked before each change (odata.Options.Validate); empty for none.
+	Validator string
 }
 
 // Navigation is a navigation property: a way from the rows of its set to those of another.

@@ -12,7 +12,7 @@ import (
 
 // write makes what may be written of a set's Write.
 func (b *builder) write(place string, t *edm.EntityType, w *Write) *edm.Write {
-	out := &edm.Write{Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: w.Filter}
+	out := &edm.Write{Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: w.Filter, Validator: w.Validator}
 	for _, list := range []struct {
 		values map[string]string
 		to     *[]edm.Given

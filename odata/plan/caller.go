@@ -21,6 +21,8 @@ type Caller struct {
 	// User holds the columns of the user's record by name, for @user_COLUMN in row policies, never credentials: nil, bool, integers,
 	// floats, string, []byte, or time.Time. A missing or nil column lets no row pass.
 	User map[string]any
+	// Locale is the language of the caller in BCP 47, such as "de", for the messages of validators; empty if it is not known.
+	Locale string
 	// Client is whom the request counts for where clients have shares, such as a user or an address; it opens nothing.
 	Client string
 }

@@ -76,6 +76,8 @@ type Write struct {
 	Fixed []string
 	// Version is an integer column that counts the changes of a row; empty for none.
 	Version string
+	// Validator names the rules that are asked before each change (odata.Options.Validate); empty for none.
+	Validator string
 }
 
 // Property renames a column or gives it a type.

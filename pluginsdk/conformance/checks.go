@@ -104,7 +104,7 @@ func (s *subject) guarded() error {
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := s.call()
 	defer cancel()
-	if _, err = pluginsdk.NewClient(conn).Describe(ctx, "stranger"); err == nil {
+	if _, err = (&pluginsdk.Client{Conn: conn}).Describe(ctx, "stranger"); err == nil {
 		return errors.New("it answered a client whose certificate is not that of PLUGIN_CLIENT_CERT")
 	}
 	return nil

@@ -176,7 +176,7 @@ func (in *Instance) connect(line string, config *tls.Config) error {
 	if err != nil {
 		return err
 	}
-	in.Client = pluginsdk.NewClient(in.conn)
+	in.Client = &pluginsdk.Client{Conn: in.conn}
 	return nil
 }
 

@@ -17,6 +17,9 @@ const (
 	// MaxRequest is the size in bytes beyond which a host does not send a call.
 	// Plugins take 4 MiB, which is what gRPC allows where nobody says otherwise.
 	MaxRequest = 2 << 20
+	// MaxChanges is the size in bytes beyond which a host does not send changes of data to a
+	// validator: all that a plugin takes.
+	MaxChanges = 4 << 20
 	// MaxHeaders is the size in bytes of the header list or trailers of an answer,
 	// the text of an error included, beyond which a host gives up the call.
 	MaxHeaders = 64 << 10

@@ -32,6 +32,15 @@
  * refused(reason); request is {id, callback, parameters, private, locale, fresh}. Verify all
  * that the provider says, because the host parses nothing of it. An exception signs nobody in.
  *
+ * A validator judges changes of data before they are made. validate(changes, user) gets all
+ * changes of a request, each {set, kind, key, old, new}, and returns accept(), refuse(change,
+ * property, message) or amend(change, property, value), where change is an index; both have
+ * methods of the same names that add to the answer, and a refusal wins. kind is 'create',
+ * 'update' or 'delete', old is null for a create, and new for a delete. Whole numbers beyond
+ * Number.MAX_SAFE_INTEGER are BigInts; a number with more digits than JavaScript holds is a
+ * Decimal. Write messages in the language of user.locale. An exception means that there is no
+ * verdict, and nothing is written.
+ *
  * log.info(message, {key: value}) reaches the host's log, joined to the request;
  * console.log does too.
  */
@@ -146,6 +155,79 @@ function identified({ subject, email, email_verified: verified, name, auth_time:
 /** The person is refused; reason is a line for them in request.locale, at most 256 bytes. */
 const refused = (reason = '') => new Answer('FinishResponse', { refused: reason })
 
+/** A number with all its digits: String(d) has them, and comparisons use the nearest that JavaScript has. */
+class Decimal {
+  constructor(digits) {
+    this.digits = digits
+  }
+
+  toString() {
+    return this.digits
+  }
+
+  valueOf() {
+    return Number(this.digits)
+  }
+}
+
+/** An answer of a validator. */
+class Verdict extends Answer {
+  /** A copy that refuses: message is one line of at most 1024 bytes; property is 'price' or 'address/city', or '' for the entity as a whole. */
+  refuse(change, property, message) {
+    const { refusals, amendments } = this.fields // the first 1000 count
+    return new Verdict(this.message, { refusals: [...refusals, { change, property, message }].slice(0, 1000), amendments })
+  }
+
+  /** A copy that gives a property of a created or updated entity another value: null, a boolean, number, BigInt, Decimal, string or Date. */
+  amend(change, property, value) {
+    const { refusals, amendments } = this.fields
+    return new Verdict(this.message, { refusals, amendments: [...amendments, { change, property, value }] })
+  }
+}
+
+/** All changes may be made as they are. */
+const accept = () => new Verdict('ValidateResponse', { refusals: [], amendments: [] })
+/** None of the changes may be made, because of one of them: its index, a property and a message for the person. */
+const refuse = (change, property, message) => accept().refuse(change, property, message)
+/** The changes may be made with another value of a property. */
+const amend = (change, property, value) => accept().amend(change, property, value)
+
+/** Reads JSON with all digits of its numbers. */
+function readJSON(text) {
+  const numbers = []
+  const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) => { // JSON.parse of Node 18 does not show how a number was written
+    if (token[0] === '"') return token
+    const plain = Number(token)
+    const whole = /^-?\d+$/.test(token)
+    if (whole ? Number.isSafeInteger(plain) : sameDigits(token, plain)) return token
+    return `{"${MARK}":${numbers.push(whole ? BigInt(token) : new Decimal(token)) - 1}}`
+  })
+  return JSON.parse(marked, (_, value) => value && typeof value === 'object' && Object.hasOwn(value, MARK) ? numbers[value[MARK]] : value)
+}
+
+/** No property of the data is called that. */
+const MARK = `number ${crypto.randomBytes(16).toString('hex')}`
+
+/** Reports whether a number of JavaScript has all digits of one that is written. */
+function sameDigits(token, number) {
+  const parts = (text) => {
+    const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) || []
+    const digits = (whole + fraction).replace(/^0+/, '')
+    return `${digits && sign}${digits.replace(/0+$/, '')}e${digits ? Number(exponent) - fraction.length + digits.length - digits.replace(/0+$/, '').length : 0}`
+  }
+  return Number.isFinite(number) && parts(token) === parts(String(number))
+}
+
+/** A value of a property as JSON. */
+function writeJSON(value) {
+  value = textOf(value)
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+  if (value instanceof Decimal && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(value.digits)) return value.digits
+  if (typeof value === 'string') return encodeText(value) && JSON.stringify(value)
+  throw new TypeError(`${util.inspect(value)} is not null, a boolean, number, BigInt, Decimal, string or Date`)
+}
+
 /** A Date as text of RFC 3339, and everything else as it is: also a Date that RFC 3339 cannot write. */
 const textOf = (value) => value instanceof Date && value.getUTCFullYear() >= 0 && value.getUTCFullYear() <= 9999
   ? value.toISOString().replace('.000Z', 'Z') : value
@@ -203,7 +285,7 @@ const MESSAGES = {
   },
   ConfigureResponse: { 1: ['problems', '*Problem'] },
   Problem: { 1: ['path', 'string'], 2: ['message', 'string'] },
-  User: { 1: ['id', 'string'], 2: ['name', 'string'], 3: ['email', 'string'], 4: ['columns', '%Value'] },
+  User: { 1: ['id', 'string'], 2: ['name', 'string'], 3: ['email', 'string'], 4: ['columns', '%Value'], 5: ['locale', 'string'] },
   Request: {
     1: ['id', 'string'], 2: ['intent_id', 'string'], 3: ['method', 'string'], 4: ['path', 'string'],
     5: ['query', 'string'], 6: ['headers', '%string'], 7: ['remote_addr', 'string'], 8: ['locale', 'string'],
@@ -243,6 +325,11 @@ const MESSAGES = {
     1: ['subject', 'string'], 2: ['email', 'string'], 3: ['email_verified', 'bool'], 4: ['name', 'string'],
     5: ['auth_time', 'int64'],
   },
+  ValidateRequest: { 1: ['id', 'string'], 2: ['user', 'User'], 3: ['changes', '*Change'] },
+  Change: { 1: ['set', 'string'], 2: ['kind', 'string'], 3: ['key', 'string'], 4: ['old', 'bytes'], 5: ['new', 'bytes'] },
+  ValidateResponse: { 1: ['refusals', '*Refusal'], 2: ['amendments', '*Amendment'] },
+  Refusal: { 1: ['change', 'int64'], 2: ['property', 'string'], 3: ['message', 'string'] },
+  Amendment: { 1: ['change', 'int64'], 2: ['property', 'string'], 3: ['value', 'bytes'] },
 }
 
 function varint(n) {
@@ -508,6 +595,50 @@ function checkIdentity(run, { url, private: bytes, identity, refused: reason }, 
   }
 }
 
+/** Refuses a verdict that no host takes, and encodes its values. */
+function checkVerdict({ refusals, amendments }, changes) {
+  const line = (text, limit) => typeof text === 'string' && Buffer.byteLength(text) <= limit && !/[\p{Cc}\p{Surrogate}\u2028\u2029]/u.test(text)
+  const entities = new Map() // of the changes that are named, as the host knows them
+  const has = (index, property) => {
+    if (!entities.has(index)) entities.set(index, [entityOf(changes[index].old), entityOf(changes[index].new)])
+    return entities.get(index).some((entity) => {
+      const value = property.split('/').reduce((at, part) => isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined, entity)
+      return value !== undefined && !isObject(value)
+    })
+  }
+  const judge = ({ change, property }, optional, wrong) => {
+    if (!Number.isSafeInteger(change) || change < 0 || change >= changes.length) throw new Broken(`the verdict is about the change ${util.inspect(change)}; there are ${changes.length}`)
+    const { set, kind, key } = changes[change]
+    let why
+    if (!line(property, 256)) why = 'the path is not one line of at most 256 bytes'
+    else if (!(optional && property === '') && !has(change, property)) why = 'there is no such property'
+    else why = wrong(kind)
+    if (why) throw new Broken(`change ${change}, the ${kind} of ${set}(${key}), property ${util.inspect(property)}: ${why}`)
+  }
+  for (const refusal of refusals) {
+    judge(refusal, true, () => refusal.message === '' ? 'the message is empty' : !line(refusal.message, 1024) && 'the message is not one line of at most 1024 bytes')
+  }
+  if (amendments.length > 10000) throw new Broken(`the verdict has ${amendments.length} amendments; 10000 are allowed`)
+  const encoded = amendments.map((amendment) => {
+    let value
+    judge(amendment, false, (kind) => {
+      if (kind === 'delete') return 'a delete has no values to amend'
+      try {
+        value = Buffer.from(writeJSON(amendment.value))
+      } catch (err) {
+        return err.message
+      }
+    })
+    return { ...amendment, value }
+  })
+  return { refusals, amendments: encoded }
+}
+
+/** The entity of a change, null for none. */
+const entityOf = (bytes) => bytes.length > 0 ? readJSON(bytes.toString()) : null
+
+const isObject = (value) => value !== null && typeof value === 'object' && !(value instanceof Decimal)
+
 // The calls, by the author's function: the role, the method of the protocol with its
 // messages, and the key that a call by hand has for it alone.
 const CALLS = {
@@ -516,6 +647,7 @@ const CALLS = {
   notify: { role: 'listener', method: 'Notify', request: 'NotifyRequest', response: 'NotifyResponse', key: 'event' },
   begin: { role: 'identity_provider', method: 'Begin', request: 'BeginRequest', response: 'BeginResponse', key: 'begin' },
   finish: { role: 'identity_provider', method: 'Finish', request: 'FinishRequest', response: 'FinishResponse', key: 'finish' },
+  validate: { role: 'validator', method: 'Validate', request: 'ValidateRequest', response: 'ValidateResponse', key: 'changes' },
 }
 
 // What a host takes of an answer, in bytes.
@@ -634,6 +766,14 @@ class Plugin {
     return run === 'begin' ? answer.fields : { ...answer.fields, effects: answer.effects }
   }
 
+  /** Asks the validator about changes. */
+  async validate({ id, user, changes }) {
+    const read = changes.map((c) => ({ ...c, old: entityOf(c.old), new: entityOf(c.new) }))
+    const answer = await current.run({ request_id: id }, () => this.author.validate(read, user))
+    this.made('validate', answer)
+    return checkVerdict(answer.fields, changes)
+  }
+
   /** Refuses an answer that is of another call, or no answer. */
   made(run, answer) {
     if (!(answer instanceof Answer) || answer.message !== CALLS[run].response) {
@@ -644,6 +784,7 @@ class Plugin {
   answer(run, message) {
     if (run === 'notify') return this.notify(message)
     if (CALLS[run].role === 'identity_provider') return this.identify(run, message)
+    if (run === 'validate') return this.validate(message)
     const { user, request, form = {} } = message
     return current.run({ request_id: request.id, intent_id: request.intent_id }, async () => {
       const answer = await this.author[run](user, { ...request, form })
@@ -658,13 +799,26 @@ class Plugin {
   }
 }
 
+/** The changes of a call by hand as a host sends them, or one sample. */
+function changesByHand(text, changes) {
+  const order = '{"id": 5, "status": "open", "price": 12.50, "cost": 10.00, "quantity": 2, "created_by": 1, "note": null}'
+  if (!changes) return [{ set: 'Samples', kind: 'update', key: '5', old: Buffer.from(order), new: Buffer.from(order.replace('open', 'paid')) }]
+  const json = (value) => isObject(value) ? `{${Object.entries(value).map(([name, v]) => `${JSON.stringify(name)}:${json(v)}`)}}` : writeJSON(value)
+  const entity = (value) => Buffer.from(value ? json(value) : '')
+  return readJSON(text).changes.map(({ set = '', kind, key = '', old, new: next }, i) => {
+    if (!['create', 'update', 'delete'].includes(kind)) throw new Error(`the kind of change ${i} is ${util.inspect(kind)}, not create, update or delete`)
+    return { set, kind, key, old: entity(old), new: entity(next) }
+  })
+}
+
 /** What the plugin does when a person starts it. */
 async function byHand(plugin) {
   const [flag, file] = process.argv.slice(2)
   const print = (value) => console.log(JSON.stringify(value, (_, v) => typeof v === 'bigint' ? v.toString() : v, 2))
   if (/^--?describe$/.test(flag)) return print(plugin.about) ?? 0
   if (/^--?call$/.test(flag) && file) {
-    const call = JSON.parse(fs.readFileSync(file === '-' ? 0 : file, 'utf8'))
+    const text = fs.readFileSync(file === '-' ? 0 : file, 'utf8')
+    const call = JSON.parse(text)
     const { name, roles } = plugin.about
     const config = Buffer.from(JSON.stringify(call.config || {}))
     const everything = { user_read: ['*'], user_write: ['*'], mails: ['*'], headers: [], public_url: '' }
@@ -682,6 +836,7 @@ async function byHand(plugin) {
       notify: { user: { ...user, id: String(user.id) }, ...event },
       begin: { ...decode('BeginRequest', Buffer.alloc(0)), ...sample, state: 'sample', ...call.begin },
       finish: { ...decode('FinishRequest', Buffer.alloc(0)), ...sample, ...call.finish, private: Buffer.from(call.finish?.private || '', 'base64') },
+      validate: { id: 'call', user: { ...user, id: String(user.id), locale: request.locale }, changes: changesByHand(text, call.changes) },
     }
     let answer
     try {
@@ -690,6 +845,11 @@ async function byHand(plugin) {
     } catch (err) {
       if (!(err instanceof Broken)) throw err
       return console.error(`the answer breaks the contract: ${err.message}`) ?? 1
+    }
+    if (run === 'validate') {
+      const amended = answer.amendments.map((a) => `{"change": ${a.change}, "property": ${JSON.stringify(a.property)}, "value": ${a.value}}`)
+      const refused = answer.refusals.map((r) => JSON.stringify(r))
+      return console.log(`{\n  "accepted": ${refused.length === 0},\n  "refused": [${refused.join(', ')}],\n  "amended": [${amended.join(', ')}]\n}`) ?? 0
     }
     if (run === 'begin') return print({ url: answer.url, ...(answer.private.length && { private: answer.private.toString('base64') }) }) ?? 0
     if (run === 'finish' && !answer.identity) return print({ refused: answer.refused }) ?? 0
@@ -737,8 +897,8 @@ function endWithHost() {
 /**
  * Serves the plugin to the host that started the process.
  *
- * dispense(user, request), handle(user, request), notify(event), and begin(request) with
- * finish(request) are the roles; request.form is for the second. title is the name of the step for people. With offersStep
+ * dispense(user, request), handle(user, request), notify(event), begin(request) with
+ * finish(request), and validate(changes, user) are the roles; request.form is for the second. title is the name of the step for people. With offersStep
  * people who are signed in may ask for the step: dispense is called with request.asked then.
  * config names the keys of the config block:
  *
@@ -828,6 +988,6 @@ async function listen(plugin) {
 }
 
 module.exports = {
-  authorization, BadConfig, consumeIntended, decode, done, encode, failed, identified, log, mail, needsMoreInput, orgSetup, redirect,
-  refused, satisfied, serve, setSession, setUser, VERSION,
+  accept, amend, authorization, BadConfig, consumeIntended, Decimal, decode, done, encode, failed, identified, log, mail, needsMoreInput,
+  orgSetup, redirect, refuse, refused, satisfied, serve, setSession, setUser, VERSION,
 }

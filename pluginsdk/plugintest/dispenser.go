@@ -30,7 +30,7 @@ type Answer struct {
 // Redirects wants a redirect to target.
 func (a Answer) Redirects(target string) Answer {
 	a.t.Helper()
-	if a.succeeded() && (a.Intent.Kind() != pluginsdk.KindRedirect || a.Intent.Target() != target || a.Intent.Held()) {
+	if a.succeeded() && (!a.Intent.IsRedirect() || a.Intent.Target() != target || a.Intent.Held()) {
 		a.t.Errorf("the intent is %s, want a redirect to %q", describeIntent(a.Intent), target)
 	}
 	return a
@@ -66,7 +66,7 @@ func describeIntent(i pluginsdk.Intent) string {
 // AsksForOrganisation wants org_setup, with the person greeted by this name.
 func (a Answer) AsksForOrganisation(personName string) Answer {
 	a.t.Helper()
-	if a.succeeded() && (a.Intent.Kind() != pluginsdk.KindOrgSetup || a.Intent.PersonName() != personName) {
+	if a.succeeded() && (!a.Intent.IsOrgSetup() || a.Intent.PersonName() != personName) {
 		a.t.Errorf("the intent is %q for %q, want org_setup for %q", a.Intent.Kind(), a.Intent.PersonName(), personName)
 	}
 	return a
@@ -75,7 +75,7 @@ func (a Answer) AsksForOrganisation(personName string) Answer {
 // IsDone wants [pluginsdk.Done].
 func (a Answer) IsDone() Answer {
 	a.t.Helper()
-	if a.succeeded() && a.Intent.Kind() != pluginsdk.KindDone {
+	if a.succeeded() && !a.Intent.IsDone() {
 		a.t.Errorf("the intent is %q, want done", a.Intent.Kind())
 	}
 	return a

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )
@@ -59,7 +60,7 @@ func (p *Plugin) mustConfigure(setup []pluginsdk.Setup) {
 
 // ConfigProblems returns what p finds wrong with a setup: none when it accepts
 // it. It fails the test on errors of another kind.
-func ConfigProblems(t testing.TB, p pluginsdk.Plugin, setup pluginsdk.Setup) []pluginsdk.ConfigProblem {
+func ConfigProblems(t testing.TB, p pluginsdk.Plugin, setup pluginsdk.Setup) []configblock.Problem {
 	t.Helper()
 	err := connect(t, p).configure(setup)
 	var problems *pluginsdk.ConfigError
@@ -105,7 +106,7 @@ func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
 			t.Error("stop serving:", err)
 		}
 	})
-	return &Plugin{Client: pluginsdk.NewClient(conn), t: t, about: about}
+	return &Plugin{Client: &pluginsdk.Client{Conn: conn}, t: t, about: about}
 }
 
 func (p *Plugin) configure(setup pluginsdk.Setup) error {

@@ -32,6 +32,14 @@ reads the parameters with which the browser is sent back, and returns identified
 ...), with effects of set_user, or refused(reason). Verify all that the provider says,
 because the host parses nothing of it. An exception signs nobody in.
 
+A validator judges changes of data before they are made. validate(changes, user) gets all
+changes of a request and returns accept(), refuse(change, property, message) or
+amend(change, property, value), where change is an index; both have methods of the same
+names that add to the answer, and a refusal wins. A change has set, kind ("create", "update"
+or "delete"), key, old (None for a create) and new (None for a delete). Numbers with a
+fraction are decimal.Decimal. Write messages in the language of user.locale. An exception
+means that there is no verdict, and nothing is written.
+
 Log with the standard package logging: lines reach the host's log, joined to the
 request. print() does too.
 """
@@ -42,6 +50,7 @@ import concurrent.futures
 import contextvars
 import dataclasses
 import datetime
+import decimal
 import difflib
 import functools
 import hashlib
@@ -75,6 +84,7 @@ class User:
     name: str = ""
     email: str = ""
     columns: dict = dataclasses.field(default_factory=dict)
+    locale: str = ""  # for a validator: the language in which the person reads its messages
 
     def column(self, name):
         """A granted column, None when it is null or not granted."""
@@ -146,6 +156,23 @@ class FinishRequest:
     private: bytes = b""
     locale: str = ""
     fresh: bool = False
+
+
+@dataclasses.dataclass
+class Change:
+    """One change of an entity that somebody wants to make, for validators.
+
+    key is as in the address of the entity, such as 5 or order=1,line=2; keys of this request
+    that are not known yet are $1, $2 and so on. old is the entity as it is, None for a
+    create; new is the entity as it would be, None for a delete. In new, a property that the
+    database will fill is None.
+    """
+
+    set: str = ""
+    kind: str = ""
+    key: str = ""
+    old: "dict | None" = None
+    new: "dict | None" = None
 
 
 @dataclasses.dataclass
@@ -269,6 +296,39 @@ def refused(reason=""):
     return _Answer("FinishResponse", {"refused": reason})
 
 
+class _Verdict(_Answer):
+    def refuse(self, change, property, message):
+        """A copy that refuses: message is one line of at most 1024 bytes.
+
+        property is "price" or "address/city", or "" for the entity as a whole.
+        """
+        one = {"change": change, "property": property, "message": message}  # the first 1000 count
+        return dataclasses.replace(self, fields={**self.fields, "refusals": (self.fields["refusals"] + (one,))[:1000]})
+
+    def amend(self, change, property, value):
+        """A copy that gives a property of a created or updated entity another value.
+
+        Values are None, bool, int, float, decimal.Decimal, str, date or datetime.
+        """
+        one = {"change": change, "property": property, "value": value}
+        return dataclasses.replace(self, fields={**self.fields, "amendments": self.fields["amendments"] + (one,)})
+
+
+def accept():
+    """All changes may be made as they are."""
+    return _Verdict("ValidateResponse", {"refusals": (), "amendments": ()})
+
+
+def refuse(change, property, message):
+    """None of the changes may be made, because of one of them: its index, a property and a message for the person."""
+    return accept().refuse(change, property, message)
+
+
+def amend(change, property, value):
+    """The changes may be made with another value of a property."""
+    return accept().amend(change, property, value)
+
+
 _ANY = object()
 
 
@@ -355,7 +415,9 @@ MESSAGES = {
     },
     "ConfigureResponse": {1: ("problems", "*Problem")},
     "Problem": {1: ("path", "string"), 2: ("message", "string")},
-    "User": {1: ("id", "string"), 2: ("name", "string"), 3: ("email", "string"), 4: ("columns", "%Value")},
+    "User": {
+        1: ("id", "string"), 2: ("name", "string"), 3: ("email", "string"), 4: ("columns", "%Value"), 5: ("locale", "string"),
+    },
     "Request": {
         1: ("id", "string"), 2: ("intent_id", "string"), 3: ("method", "string"), 4: ("path", "string"),
         5: ("query", "string"), 6: ("headers", "%string"), 7: ("remote_addr", "string"), 8: ("locale", "string"),
@@ -397,6 +459,11 @@ MESSAGES = {
         1: ("subject", "string"), 2: ("email", "string"), 3: ("email_verified", "bool"), 4: ("name", "string"),
         5: ("auth_time", "int64"),
     },
+    "ValidateRequest": {1: ("id", "string"), 2: ("user", "User"), 3: ("changes", "*Change")},
+    "Change": {1: ("set", "string"), 2: ("kind", "string"), 3: ("key", "string"), 4: ("old", "bytes"), 5: ("new", "bytes")},
+    "ValidateResponse": {1: ("refusals", "*Refusal"), 2: ("amendments", "*Amendment")},
+    "Refusal": {1: ("change", "int64"), 2: ("property", "string"), 3: ("message", "string")},
+    "Amendment": {1: ("change", "int64"), 2: ("property", "string"), 3: ("value", "bytes")},
 }
 
 
@@ -664,6 +731,7 @@ _CALLS = {
     "notify": _Call("listener", "Notify", "NotifyRequest", "NotifyResponse", "event"),
     "begin": _Call("identity_provider", "Begin", "BeginRequest", "BeginResponse", "begin"),
     "finish": _Call("identity_provider", "Finish", "FinishRequest", "FinishResponse", "finish"),
+    "validate": _Call("validator", "Validate", "ValidateRequest", "ValidateResponse", "changes"),
 }
 
 
@@ -743,6 +811,81 @@ def _check_identity(run, fields, effects):
         wrong = "effects other than set_user without replacing"
     if wrong:
         raise _Broken(f"{run} returned {wrong}")
+
+
+def _value_json(value):
+    """A value of a property as JSON. Numbers have all their digits."""
+    value = _text_of(value)
+    if value is None or isinstance(value, (bool, str)):
+        text = json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, int) or isinstance(value, (float, decimal.Decimal)) and math.isfinite(value):
+        text = str(value)
+    else:
+        raise TypeError(f"{value!r} is not None, a bool, int, float, Decimal, str, date or datetime")
+    return text.encode()
+
+
+def _entity(data):
+    """The entity of a change, None for none."""
+    return json.loads(data, parse_float=decimal.Decimal) if data else None
+
+
+def _entity_json(entity):
+    """An entity of a call by hand as a host sends it."""
+    if isinstance(entity, dict):
+        return b"{" + b",".join(json.dumps(name).encode() + b":" + _entity_json(value) for name, value in entity.items()) + b"}"
+    return _value_json(entity)
+
+
+def _has_property(change, path):
+    for data in (change["old"], change["new"]):
+        at = _entity(data)
+        for part in path.split("/"):
+            at = at.get(part, _ANY) if isinstance(at, dict) else _ANY
+        if at is not _ANY and not isinstance(at, dict):
+            return True
+    return False
+
+
+def _check_verdict(fields, changes):
+    """Refuses a verdict that no host takes, and encodes its values."""
+
+    def line(text, limit):
+        return _one_line(text) and len(text.encode()) <= limit
+
+    known = {}
+
+    def judge(decision, amends):
+        index, path, why = decision["change"], decision["property"], None
+        if type(index) is not int or not 0 <= index < len(changes):
+            raise _Broken(f"the verdict is about the change {index!r}; there are {len(changes)}")
+        change = changes[index]
+        if not line(path, 256):
+            why = "the path is not one line of at most 256 bytes"
+        elif amends or path:
+            if (index, path) not in known:
+                known[index, path] = _has_property(change, path)
+            why = None if known[index, path] else "there is no such property"
+        if why is None and not amends:
+            message = decision["message"]
+            why = "the message is empty" if message == "" else None if line(message, 1024) else "the message is not one line of at most 1024 bytes"
+        elif why is None and change["kind"] == "delete":
+            why = "a delete has no values to amend"
+        elif why is None:
+            try:
+                return {**decision, "value": _value_json(decision["value"])}
+            except (TypeError, ValueError) as err:
+                why = str(err)
+        if why:
+            raise _Broken(f'change {index}, the {change["kind"]} of {change["set"]}({change["key"]}), property {path!r}: {why}')
+        return decision
+
+    if len(fields["amendments"]) > 10000:
+        raise _Broken(f"the verdict has {len(fields['amendments'])} amendments; 10000 are allowed")
+    return {
+        "refusals": [judge(refusal, False) for refusal in fields["refusals"]],
+        "amendments": [judge(amendment, True) for amendment in fields["amendments"]],
+    }
 
 
 # What a host takes of an answer, in bytes.
@@ -871,9 +1014,19 @@ class _Plugin:
         _check_identity(run, answer.fields, answer.effects)
         return answer.fields if run == "begin" else {**answer.fields, "effects": list(answer.effects)}
 
+    def validate(self, message):
+        """Asks the validator about changes."""
+        _call.set({"request_id": message["id"]})
+        changes = [Change(**{**c, "old": _entity(c["old"]), "new": _entity(c["new"])}) for c in message["changes"]]
+        answer = self.functions["validate"](changes, User(**message["user"] or {}))
+        self.made("validate", answer)
+        return _check_verdict(answer.fields, message["changes"])
+
     def answer(self, run, message):
         if run == "notify":
             return self.notify(message)
+        if run == "validate":
+            return self.validate(message)
         if _CALLS[run].role == "identity_provider":
             return self.identify(run, message)
         user, request = User(**message["user"] or {}), Request(**message["request"] or {})
@@ -919,6 +1072,21 @@ def _shown(answer):
     return out
 
 
+def _changes_by_hand(text):
+    """The changes of a call by hand as a host sends them, or one sample."""
+    changes = json.loads(text, parse_float=decimal.Decimal).get("changes")
+    if changes is None:
+        old = {"id": 5, "status": "open", "price": decimal.Decimal("12.50"), "cost": 10, "quantity": 2, "created_by": 1, "note": None}
+        changes = [{"set": "Samples", "kind": "update", "key": "5", "old": old, "new": {**old, "status": "paid"}}]
+    for i, change in enumerate(changes):
+        if change.get("kind") not in ("create", "update", "delete"):
+            sys.exit(f"the kind of change {i} is {change.get('kind')!r}, not create, update or delete")
+    return [
+        {"set": "", "key": "", **c, **{side: b"" if c.get(side) is None else _entity_json(c[side]) for side in ("old", "new")}}
+        for c in changes
+    ]
+
+
 def _by_hand(plugin):
     """What the plugin does when a person starts it."""
     about, args = plugin.about, sys.argv[1:]
@@ -927,7 +1095,8 @@ def _by_hand(plugin):
         return 0
     if len(args) > 1 and args[0] in ("-call", "--call"):
         with open(args[1]) if args[1] != "-" else sys.stdin as file:
-            call = json.load(file)
+            text = file.read()
+        call = json.loads(text)
         everything = {"name": about["name"], "roles": about["roles"], "user_read": ["*"], "user_write": ["*"], "mails": ["*"]}
         problems = plugin.configure({**everything, "config": json.dumps(call.get("config") or {}).encode()})
         if problems:
@@ -947,11 +1116,18 @@ def _by_hand(plugin):
             message.update({"state": "sample"} if run == "begin" else {}, **call.get(run, {}))
             if "private" in message:
                 message["private"] = base64.b64decode(message["private"])
+        if run == "validate":
+            message = {"id": "call", "user": {**message["user"], "locale": request["locale"]}, "changes": _changes_by_hand(text)}
         try:
             answer = plugin.answer(run, message)
             _wire(_CALLS[run].response, answer)
         except _Broken as err:
             sys.exit(f"the answer breaks the contract: {err}")
+        if run == "validate":
+            amended = [json.dumps({**a, "value": 0})[:-2] + a["value"].decode() + "}" for a in answer["amendments"]]
+            print(f'{{"accepted": {json.dumps(not answer["refusals"])}, "refused": {json.dumps(answer["refusals"], ensure_ascii=False)}, '
+                  f'"amended": [{", ".join(amended)}]}}')
+            return 0
         told = {"acknowledged": True} if run == "notify" else {}
         print(json.dumps({**told, **_shown(answer)}, indent=2, ensure_ascii=False))
         return 0
@@ -978,11 +1154,11 @@ def _end_with_host():
 
 
 def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None, title="",
-          offers_step=False, begin=None, finish=None):
+          offers_step=False, begin=None, finish=None, validate=None):
     """Serves the plugin to the host that started the process. It does not return.
 
-    dispense(user, request), handle(user, request), notify(event), and begin(request) with
-    finish(request) are the roles. title is the name of the step for people, such as "Authenticator app". With
+    dispense(user, request), handle(user, request), notify(event), begin(request) with
+    finish(request), and validate(changes, user) are the roles. title is the name of the step for people, such as "Authenticator app". With
     offers_step people who are signed in may ask for the step: dispense is called with
     request.asked then.
     config names the keys of the config block:
@@ -995,7 +1171,7 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     call, and may raise BadConfig.
     """
     plugin = _Plugin(name, version, description, title, offers_step, configure, config,
-                     dispense=dispense, handle=handle, notify=notify, begin=begin, finish=finish)
+                     dispense=dispense, handle=handle, notify=notify, begin=begin, finish=finish, validate=validate)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)

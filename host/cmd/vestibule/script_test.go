@@ -74,8 +74,8 @@ type builds struct {
 
 var buildsOnce builds
 
-// buildPlugins returns a folder with the first-party plugins, and the one of the README
-// under the name dispenser-go.
+// buildPlugins returns a folder with the first-party plugins, and those of examples that
+// pages name; the one of the README is dispenser-go.
 func buildPlugins(t *testing.T) string {
 	t.Helper()
 	buildsOnce.once.Do(func() {
@@ -87,7 +87,7 @@ func buildPlugins(t *testing.T) string {
 			buildsOnce.err = fmt.Errorf("no plugins: %w", err)
 			return
 		}
-		cmd := exec.Command("go", append([]string{"build", "-o", buildsOnce.dir + "/", "../../../examples/dispenser-go", "../../../examples/verify-email"}, sources...)...)
+		cmd := exec.Command("go", append([]string{"build", "-o", buildsOnce.dir + "/", "../../../examples/dispenser-go", "../../../examples/verify-email", "../../../examples/order-rules"}, sources...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildsOnce.err = fmt.Errorf("build the plugins: %w\n%s", err, out)
 		}

@@ -68,6 +68,7 @@ func walk(t *testing.T, env []string, bin, lang string) {
 	t.Logf("from nothing to a sign-in that a plugin in %s decides: %v, of which processor %v", lang,
 		time.Since(began).Round(100*time.Millisecond), (childrenTime() - used).Round(100*time.Millisecond))
 	t.Run("and one that signs people in", func(t *testing.T) { newWalker(t, env, bin).identifies(lang) })
+	t.Run("and one that judges changes", func(t *testing.T) { newWalker(t, env, bin).judges(lang) })
 	other := map[string]string{"go": "python", "python": "node", "node": "go"}[lang]
 	t.Run("and puts one in "+other+" beside it", func(t *testing.T) {
 		w.t = t
@@ -112,6 +113,20 @@ func (w *walker) identifies(lang string) {
 	w.check(os.WriteFile(filepath.Join(w.dir, "begin.json"), []byte(`{"begin": {"state": "s1"}}`), 0o600))
 	if begun := w.run("", "vestibule", "plugin", "call", "door", "begin.json"); !strings.Contains(begun, `"url": "https://id.example.com/authorize?`) {
 		w.t.Errorf("the new identity provider begins with %s", begun)
+	}
+}
+
+// judges writes a validator, and asks it about a change by hand.
+func (w *walker) judges(lang string) {
+	w.t.Helper()
+	block := w.writes("prices", lang, "validator")
+	if !strings.Contains(block, `validator = "prices"`) {
+		w.t.Errorf("the block does not name the set's line:\n%s", block)
+	}
+	w.append("config.hcl", block)
+	w.check(os.WriteFile(filepath.Join(w.dir, "change.json"), []byte(`{"changes": [{"set": "Products", "kind": "create", "key": "$1", "new": {"price": -1}}]}`), 0o600))
+	if verdict := w.run("", "vestibule", "plugin", "call", "prices", "change.json"); !strings.Contains(verdict, `"message": "A price cannot be negative."`) {
+		w.t.Errorf("the new validator answers %s", verdict)
 	}
 }
 

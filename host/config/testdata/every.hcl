@@ -122,7 +122,7 @@ plugin "a" {
 }
 plugin "b" {
   command = ["bin/a"]
-  roles   = ["org_setup", "identity_provider"]
+  roles   = ["org_setup", "identity_provider", "validator"]
 }
 identity "company" {
   plugin = "b"
@@ -225,6 +225,7 @@ odata {
       touch   = { changed = "5" }
       fixed   = ["kind"]
       version = "rev"
+      validator = "b"
     }
   }
   singleton "Company" {

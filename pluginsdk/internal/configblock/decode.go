@@ -15,7 +15,7 @@ import (
 
 // Decode fills the struct that into points to from a config block, and reports
 // every mistake at once as a [*Error]. What structs may look like is told where
-// pluginsdk.DecodeConfig is.
+// pluginsdk.Setup.Decode is.
 func Decode(config []byte, into any) error {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.Elem().Kind() != reflect.Struct {

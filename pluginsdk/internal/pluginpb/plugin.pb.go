@@ -76,7 +76,7 @@ type DescribeResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Some of "dispenser", "org_setup", "listener" and "identity_provider".
+	// Some of "dispenser", "org_setup", "listener", "identity_provider" and "validator".
 	Roles []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// The SDK and its version, such as "go/2.0.0"; empty when there is none.
 	Sdk string `protobuf:"bytes,4,opt,name=sdk,proto3" json:"sdk,omitempty"`
@@ -606,7 +606,10 @@ type User struct {
 	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Email string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
 	// The columns that user_read grants; a null column is present as a null.
-	Columns       map[string]*Value `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Columns map[string]*Value `protobuf:"bytes,4,rep,name=columns,proto3" json:"columns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// For a validator, the language in which the person reads its messages: BCP 47, such as
+	// "en" or "de". It is empty in other calls, whose request has it.
+	Locale        string `protobuf:"bytes,5,opt,name=locale,proto3" json:"locale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -667,6 +670,13 @@ func (x *User) GetColumns() map[string]*Value {
 		return x.Columns
 	}
 	return nil
+}
+
+func (x *User) GetLocale() string {
+	if x != nil {
+		return x.Locale
+	}
+	return ""
 }
 
 // Request is the HTTP request that the decision is about.
@@ -2073,6 +2083,341 @@ func (x *Identity) GetAuthTime() int64 {
 	return 0
 }
 
+type ValidateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Joins log lines: log it as "request_id".
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Who makes the changes, with the columns that user_read grants.
+	User *User `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	// All changes of the request or group to sets that name the plugin as their validator, in
+	// their order; 1 to 1,000.
+	Changes       []*Change `protobuf:"bytes,3,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateRequest) Reset() {
+	*x = ValidateRequest{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateRequest) ProtoMessage() {}
+
+func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
+func (*ValidateRequest) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ValidateRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ValidateRequest) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *ValidateRequest) GetChanges() []*Change {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// Change is one change of an entity that somebody wants to make.
+type Change struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the entity set.
+	Set string `protobuf:"bytes,1,opt,name=set,proto3" json:"set,omitempty"`
+	// "create", "update" or "delete".
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The key as in the address of the entity, such as "5" or "order=1,line=2". Keys of this
+	// request that are not known yet are "$1", "$2" and so on; values in new that refer to
+	// such an entity are the same text.
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// The entity as it is, and as it would be: JSON objects of the visible properties and of
+	// those that the host sets, as in OData JSON. Numbers have all their digits: read Decimal
+	// and Int64 exactly. new has every property; one that the database will fill is null. old
+	// is empty for a create, new for a delete.
+	Old           []byte `protobuf:"bytes,4,opt,name=old,proto3" json:"old,omitempty"`
+	New           []byte `protobuf:"bytes,5,opt,name=new,proto3" json:"new,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Change) GetSet() string {
+	if x != nil {
+		return x.Set
+	}
+	return ""
+}
+
+func (x *Change) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Change) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Change) GetOld() []byte {
+	if x != nil {
+		return x.Old
+	}
+	return nil
+}
+
+func (x *Change) GetNew() []byte {
+	if x != nil {
+		return x.New
+	}
+	return nil
+}
+
+// ValidateResponse accepts the changes as they are if it is empty. If it refuses anything,
+// nothing is written and its amendments do not count.
+type ValidateResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1,000.
+	Refusals []*Refusal `protobuf:"bytes,1,rep,name=refusals,proto3" json:"refusals,omitempty"`
+	// At most 10,000, and none for a delete.
+	Amendments    []*Amendment `protobuf:"bytes,2,rep,name=amendments,proto3" json:"amendments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateResponse) Reset() {
+	*x = ValidateResponse{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateResponse) ProtoMessage() {}
+
+func (x *ValidateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateResponse.ProtoReflect.Descriptor instead.
+func (*ValidateResponse) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ValidateResponse) GetRefusals() []*Refusal {
+	if x != nil {
+		return x.Refusals
+	}
+	return nil
+}
+
+func (x *ValidateResponse) GetAmendments() []*Amendment {
+	if x != nil {
+		return x.Amendments
+	}
+	return nil
+}
+
+// Refusal is why a change must not be made.
+type Refusal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index of the change.
+	Change int64 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
+	// The property at fault, with slashes below complex ones, as in "address/city"; empty for
+	// the entity as a whole.
+	Property string `protobuf:"bytes,2,opt,name=property,proto3" json:"property,omitempty"`
+	// One line of 1 to 1,024 bytes for the person, in the language of user.locale.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Refusal) Reset() {
+	*x = Refusal{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Refusal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Refusal) ProtoMessage() {}
+
+func (x *Refusal) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
+func (*Refusal) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Refusal) GetChange() int64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
+func (x *Refusal) GetProperty() string {
+	if x != nil {
+		return x.Property
+	}
+	return ""
+}
+
+func (x *Refusal) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// Amendment gives a property of a created or updated entity another value.
+type Amendment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The index of the change.
+	Change int64 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
+	// A property of new, with slashes below complex ones.
+	Property string `protobuf:"bytes,2,opt,name=property,proto3" json:"property,omitempty"`
+	// The value as JSON. Decimal and Int64 may be numbers or texts.
+	Value         []byte `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Amendment) Reset() {
+	*x = Amendment{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Amendment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Amendment) ProtoMessage() {}
+
+func (x *Amendment) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Amendment.ProtoReflect.Descriptor instead.
+func (*Amendment) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Amendment) GetChange() int64 {
+	if x != nil {
+		return x.Change
+	}
+	return 0
+}
+
+func (x *Amendment) GetProperty() string {
+	if x != nil {
+		return x.Property
+	}
+	return ""
+}
+
+func (x *Amendment) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
 var File_vestibule_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
@@ -2121,12 +2466,13 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\fstring_value\x18\x04 \x01(\tH\x00R\vstringValue\x12!\n" +
 	"\vbytes_value\x18\x05 \x01(\fH\x00R\n" +
 	"bytesValueB\x06\n" +
-	"\x04kind\"\xda\x01\n" +
+	"\x04kind\"\xf2\x01\n" +
 	"\x04User\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x12@\n" +
-	"\acolumns\x18\x04 \x03(\v2&.vestibule.plugin.v1.User.ColumnsEntryR\acolumns\x1aV\n" +
+	"\acolumns\x18\x04 \x03(\v2&.vestibule.plugin.v1.User.ColumnsEntryR\acolumns\x12\x16\n" +
+	"\x06locale\x18\x05 \x01(\tR\x06locale\x1aV\n" +
 	"\fColumnsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\x9a\x06\n" +
@@ -2257,7 +2603,30 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12%\n" +
 	"\x0eemail_verified\x18\x03 \x01(\bR\remailVerified\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x1b\n" +
-	"\tauth_time\x18\x05 \x01(\x03R\bauthTime2\xdf\x04\n" +
+	"\tauth_time\x18\x05 \x01(\x03R\bauthTime\"\x87\x01\n" +
+	"\x0fValidateRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12-\n" +
+	"\x04user\x18\x02 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x125\n" +
+	"\achanges\x18\x03 \x03(\v2\x1b.vestibule.plugin.v1.ChangeR\achanges\"d\n" +
+	"\x06Change\x12\x10\n" +
+	"\x03set\x18\x01 \x01(\tR\x03set\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x10\n" +
+	"\x03old\x18\x04 \x01(\fR\x03old\x12\x10\n" +
+	"\x03new\x18\x05 \x01(\fR\x03new\"\x8c\x01\n" +
+	"\x10ValidateResponse\x128\n" +
+	"\brefusals\x18\x01 \x03(\v2\x1c.vestibule.plugin.v1.RefusalR\brefusals\x12>\n" +
+	"\n" +
+	"amendments\x18\x02 \x03(\v2\x1e.vestibule.plugin.v1.AmendmentR\n" +
+	"amendments\"W\n" +
+	"\aRefusal\x12\x16\n" +
+	"\x06change\x18\x01 \x01(\x03R\x06change\x12\x1a\n" +
+	"\bproperty\x18\x02 \x01(\tR\bproperty\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"U\n" +
+	"\tAmendment\x12\x16\n" +
+	"\x06change\x18\x01 \x01(\x03R\x06change\x12\x1a\n" +
+	"\bproperty\x18\x02 \x01(\tR\bproperty\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\fR\x05value2\xb8\x05\n" +
 	"\x06Plugin\x12W\n" +
 	"\bDescribe\x12$.vestibule.plugin.v1.DescribeRequest\x1a%.vestibule.plugin.v1.DescribeResponse\x12Z\n" +
 	"\tConfigure\x12%.vestibule.plugin.v1.ConfigureRequest\x1a&.vestibule.plugin.v1.ConfigureResponse\x12W\n" +
@@ -2265,7 +2634,8 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponse\x12Q\n" +
 	"\x06Notify\x12\".vestibule.plugin.v1.NotifyRequest\x1a#.vestibule.plugin.v1.NotifyResponse\x12N\n" +
 	"\x05Begin\x12!.vestibule.plugin.v1.BeginRequest\x1a\".vestibule.plugin.v1.BeginResponse\x12Q\n" +
-	"\x06Finish\x12\".vestibule.plugin.v1.FinishRequest\x1a#.vestibule.plugin.v1.FinishResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
+	"\x06Finish\x12\".vestibule.plugin.v1.FinishRequest\x1a#.vestibule.plugin.v1.FinishResponse\x12W\n" +
+	"\bValidate\x12$.vestibule.plugin.v1.ValidateRequest\x1a%.vestibule.plugin.v1.ValidateResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
 
 var (
 	file_vestibule_plugin_v1_plugin_proto_rawDescOnce sync.Once
@@ -2279,7 +2649,7 @@ func file_vestibule_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_vestibule_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),   // 0: vestibule.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),  // 1: vestibule.plugin.v1.DescribeResponse
@@ -2307,25 +2677,30 @@ var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*FinishRequest)(nil),     // 23: vestibule.plugin.v1.FinishRequest
 	(*FinishResponse)(nil),    // 24: vestibule.plugin.v1.FinishResponse
 	(*Identity)(nil),          // 25: vestibule.plugin.v1.Identity
-	nil,                       // 26: vestibule.plugin.v1.User.ColumnsEntry
-	nil,                       // 27: vestibule.plugin.v1.Request.HeadersEntry
-	nil,                       // 28: vestibule.plugin.v1.Request.RoutesEntry
-	nil,                       // 29: vestibule.plugin.v1.Request.SessionEntry
-	nil,                       // 30: vestibule.plugin.v1.DispenseRequest.FormEntry
-	nil,                       // 31: vestibule.plugin.v1.Mail.TextsEntry
-	nil,                       // 32: vestibule.plugin.v1.HandleRequest.FormEntry
-	nil,                       // 33: vestibule.plugin.v1.FinishRequest.ParametersEntry
+	(*ValidateRequest)(nil),   // 26: vestibule.plugin.v1.ValidateRequest
+	(*Change)(nil),            // 27: vestibule.plugin.v1.Change
+	(*ValidateResponse)(nil),  // 28: vestibule.plugin.v1.ValidateResponse
+	(*Refusal)(nil),           // 29: vestibule.plugin.v1.Refusal
+	(*Amendment)(nil),         // 30: vestibule.plugin.v1.Amendment
+	nil,                       // 31: vestibule.plugin.v1.User.ColumnsEntry
+	nil,                       // 32: vestibule.plugin.v1.Request.HeadersEntry
+	nil,                       // 33: vestibule.plugin.v1.Request.RoutesEntry
+	nil,                       // 34: vestibule.plugin.v1.Request.SessionEntry
+	nil,                       // 35: vestibule.plugin.v1.DispenseRequest.FormEntry
+	nil,                       // 36: vestibule.plugin.v1.Mail.TextsEntry
+	nil,                       // 37: vestibule.plugin.v1.HandleRequest.FormEntry
+	nil,                       // 38: vestibule.plugin.v1.FinishRequest.ParametersEntry
 }
 var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	2,  // 0: vestibule.plugin.v1.DescribeResponse.config:type_name -> vestibule.plugin.v1.ConfigKey
 	5,  // 1: vestibule.plugin.v1.ConfigureResponse.problems:type_name -> vestibule.plugin.v1.Problem
-	26, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
-	27, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
-	28, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
-	29, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
+	31, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
+	32, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
+	33, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
+	34, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
 	7,  // 6: vestibule.plugin.v1.DispenseRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 7: vestibule.plugin.v1.DispenseRequest.request:type_name -> vestibule.plugin.v1.Request
-	30, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
+	35, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
 	11, // 9: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
 	12, // 10: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	13, // 11: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
@@ -2336,39 +2711,45 @@ var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,  // 16: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
 	6,  // 17: vestibule.plugin.v1.Replacement.old:type_name -> vestibule.plugin.v1.Value
 	6,  // 18: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
-	31, // 19: vestibule.plugin.v1.Mail.texts:type_name -> vestibule.plugin.v1.Mail.TextsEntry
+	36, // 19: vestibule.plugin.v1.Mail.texts:type_name -> vestibule.plugin.v1.Mail.TextsEntry
 	7,  // 20: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 21: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
-	32, // 22: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
+	37, // 22: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
 	12, // 23: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	7,  // 24: vestibule.plugin.v1.NotifyRequest.user:type_name -> vestibule.plugin.v1.User
 	12, // 25: vestibule.plugin.v1.NotifyResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	33, // 26: vestibule.plugin.v1.FinishRequest.parameters:type_name -> vestibule.plugin.v1.FinishRequest.ParametersEntry
+	38, // 26: vestibule.plugin.v1.FinishRequest.parameters:type_name -> vestibule.plugin.v1.FinishRequest.ParametersEntry
 	25, // 27: vestibule.plugin.v1.FinishResponse.identity:type_name -> vestibule.plugin.v1.Identity
 	12, // 28: vestibule.plugin.v1.FinishResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	6,  // 29: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 30: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 31: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 32: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	0,  // 33: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
-	3,  // 34: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
-	9,  // 35: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
-	17, // 36: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
-	19, // 37: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
-	21, // 38: vestibule.plugin.v1.Plugin.Begin:input_type -> vestibule.plugin.v1.BeginRequest
-	23, // 39: vestibule.plugin.v1.Plugin.Finish:input_type -> vestibule.plugin.v1.FinishRequest
-	1,  // 40: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
-	4,  // 41: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
-	10, // 42: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
-	18, // 43: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
-	20, // 44: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
-	22, // 45: vestibule.plugin.v1.Plugin.Begin:output_type -> vestibule.plugin.v1.BeginResponse
-	24, // 46: vestibule.plugin.v1.Plugin.Finish:output_type -> vestibule.plugin.v1.FinishResponse
-	40, // [40:47] is the sub-list for method output_type
-	33, // [33:40] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	7,  // 29: vestibule.plugin.v1.ValidateRequest.user:type_name -> vestibule.plugin.v1.User
+	27, // 30: vestibule.plugin.v1.ValidateRequest.changes:type_name -> vestibule.plugin.v1.Change
+	29, // 31: vestibule.plugin.v1.ValidateResponse.refusals:type_name -> vestibule.plugin.v1.Refusal
+	30, // 32: vestibule.plugin.v1.ValidateResponse.amendments:type_name -> vestibule.plugin.v1.Amendment
+	6,  // 33: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 34: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 35: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 36: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	0,  // 37: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
+	3,  // 38: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
+	9,  // 39: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
+	17, // 40: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
+	19, // 41: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
+	21, // 42: vestibule.plugin.v1.Plugin.Begin:input_type -> vestibule.plugin.v1.BeginRequest
+	23, // 43: vestibule.plugin.v1.Plugin.Finish:input_type -> vestibule.plugin.v1.FinishRequest
+	26, // 44: vestibule.plugin.v1.Plugin.Validate:input_type -> vestibule.plugin.v1.ValidateRequest
+	1,  // 45: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
+	4,  // 46: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
+	10, // 47: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
+	18, // 48: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
+	20, // 49: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
+	22, // 50: vestibule.plugin.v1.Plugin.Begin:output_type -> vestibule.plugin.v1.BeginResponse
+	24, // 51: vestibule.plugin.v1.Plugin.Finish:output_type -> vestibule.plugin.v1.FinishResponse
+	28, // 52: vestibule.plugin.v1.Plugin.Validate:output_type -> vestibule.plugin.v1.ValidateResponse
+	45, // [45:53] is the sub-list for method output_type
+	37, // [37:45] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_vestibule_plugin_v1_plugin_proto_init() }
@@ -2396,7 +2777,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vestibule_plugin_v1_plugin_proto_rawDesc), len(file_vestibule_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

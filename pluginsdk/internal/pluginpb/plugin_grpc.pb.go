@@ -32,6 +32,7 @@ const (
 	Plugin_Notify_FullMethodName    = "/vestibule.plugin.v1.Plugin/Notify"
 	Plugin_Begin_FullMethodName     = "/vestibule.plugin.v1.Plugin/Begin"
 	Plugin_Finish_FullMethodName    = "/vestibule.plugin.v1.Plugin/Finish"
+	Plugin_Validate_FullMethodName  = "/vestibule.plugin.v1.Plugin/Validate"
 )
 
 // PluginClient is the client API for Plugin service.
@@ -61,6 +62,10 @@ type PluginClient interface {
 	// Finish reads the parameters with which the provider sent the browser back, and says
 	// who the person is. The host calls it at most once for each Begin.
 	Finish(ctx context.Context, in *FinishRequest, opts ...grpc.CallOption) (*FinishResponse, error)
+	// Validate judges all changes of one request or group before any of them is written. It
+	// decides without acting, and the host may repeat it. Call and answer may have 4 MiB and
+	// 1 MiB.
+	Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*ValidateResponse, error)
 }
 
 type pluginClient struct {
@@ -141,6 +146,16 @@ func (c *pluginClient) Finish(ctx context.Context, in *FinishRequest, opts ...gr
 	return out, nil
 }
 
+func (c *pluginClient) Validate(ctx context.Context, in *ValidateRequest, opts ...grpc.CallOption) (*ValidateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ValidateResponse)
+	err := c.cc.Invoke(ctx, Plugin_Validate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PluginServer is the server API for Plugin service.
 // All implementations must embed UnimplementedPluginServer
 // for forward compatibility.
@@ -168,6 +183,10 @@ type PluginServer interface {
 	// Finish reads the parameters with which the provider sent the browser back, and says
 	// who the person is. The host calls it at most once for each Begin.
 	Finish(context.Context, *FinishRequest) (*FinishResponse, error)
+	// Validate judges all changes of one request or group before any of them is written. It
+	// decides without acting, and the host may repeat it. Call and answer may have 4 MiB and
+	// 1 MiB.
+	Validate(context.Context, *ValidateRequest) (*ValidateResponse, error)
 	mustEmbedUnimplementedPluginServer()
 }
 
@@ -198,6 +217,9 @@ func (UnimplementedPluginServer) Begin(context.Context, *BeginRequest) (*BeginRe
 }
 func (UnimplementedPluginServer) Finish(context.Context, *FinishRequest) (*FinishResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Finish not implemented")
+}
+func (UnimplementedPluginServer) Validate(context.Context, *ValidateRequest) (*ValidateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Validate not implemented")
 }
 func (UnimplementedPluginServer) mustEmbedUnimplementedPluginServer() {}
 func (UnimplementedPluginServer) testEmbeddedByValue()                {}
@@ -346,6 +368,24 @@ func _Plugin_Finish_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Validate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ValidateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Validate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Validate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Validate(ctx, req.(*ValidateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Plugin_ServiceDesc is the grpc.ServiceDesc for Plugin service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -380,6 +420,10 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Finish",
 			Handler:    _Plugin_Finish_Handler,
+		},
+		{
+			MethodName: "Validate",
+			Handler:    _Plugin_Validate_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -51,10 +51,12 @@ func Suite(t *testing.T, command ...string) {
 	t.Run("answers", func(t *testing.T) { answers(t, p) })
 	t.Run("events", func(t *testing.T) { events(t, p) })
 	t.Run("identities", func(t *testing.T) { identities(t, p) })
+	t.Run("changes", func(t *testing.T) { changes(t, p) })
 	t.Run("errors", func(t *testing.T) { failures(t, p) })
 	t.Run("times", func(t *testing.T) { times(t, p) })
 	t.Run("by hand", func(t *testing.T) { byHand(t, command) })
 	t.Run("identities by hand", func(t *testing.T) { identitiesByHand(t, command) })
+	t.Run("changes by hand", func(t *testing.T) { changesByHand(t, command) })
 	t.Run("config", func(t *testing.T) { config(t, program) })
 	t.Run("start", func(t *testing.T) { start(t, program) })
 	t.Run("signals", func(t *testing.T) { signals(t, program) })
@@ -72,7 +74,7 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || d.Title != "Echo" || !d.OffersStep || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
 		t.Errorf("got %+v", d)
 	}
-	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener", "identity_provider"}, d.Roles); diff != "" {
+	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener", "identity_provider", "validator"}, d.Roles); diff != "" {
 		t.Error(diff)
 	}
 	want := []configblock.Key{
@@ -131,7 +133,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 	if diff := cmp.Diff(want, told.Request); diff != "" {
 		t.Error(diff)
 	}
-	want = map[string]any{"id": "7", "name": "Ada", "email": "ada@example.com", "columns": map[string]any{}}
+	want = map[string]any{"id": "7", "name": "Ada", "email": "ada@example.com", "columns": map[string]any{}, "locale": ""}
 	if diff := cmp.Diff(want, told.User); diff != "" {
 		t.Error(diff)
 	}

@@ -106,8 +106,42 @@ function finish(request) {
   return v.identified(who).with(v.setUser('told', text({ ...request, private: [...request.private] })))
 }
 
+function validate(changes, user) {
+  const [first] = changes
+  switch (user.name) {
+    case 'throw': throw new Error('no verdict')
+    case 'nothing': return undefined
+    case 'wrong': return v.done()
+    case 'accept': return v.accept()
+    case 'refuse': return v.refuse(0, 'price', 'too low: ü').refuse(1, '', 'no').amend(0, 'price', 1)
+    case 'many': return changes.reduce((verdict, _, i) => verdict.refuse(i, '', 'no').refuse(i, '', 'again'), v.accept())
+    case 'amend':
+      return v.amend(0, 'price', first.new.price).amend(0, 'id', first.new.id).amend(0, 'address/city', 'Ely ü').amend(0, 'note', null)
+        .amend(0, 'urgent', true).amend(0, 'rate', -1.25).amend(0, 'at', new Date('2026-01-31T13:00:00+01:00'))
+    case 'beyond': return v.refuse(2, '', 'no')
+    case 'negative': return v.amend(-1, 'price', 1)
+    case 'half': return v.refuse(0.5, '', 'no')
+    case 'unknown': return v.refuse(0, 'Price', 'no')
+    case 'complex': return v.amend(0, 'address', null)
+    case 'nowhere': return v.amend(0, '', 1)
+    case 'deleted': return v.amend(1, 'price', 1)
+    case 'empty': return v.refuse(0, 'price', '')
+    case 'long': return v.refuse(0, 'price', 'ü'.repeat(513))
+    case 'lines': return v.refuse(0, 'price', 'a\nb')
+    case 'number': return v.refuse(0, 'price', 7)
+    case 'type': return v.amend(0, 'price', {})
+    case 'nan': return v.amend(0, 'price', NaN)
+    case 'often': return Array.from({ length: 10001 }).reduce((verdict) => { verdict.fields.amendments.push({ change: 0, property: 'price', value: 1 }); return verdict }, v.accept())
+    case 'large': return v.amend(0, 'note', 'x'.repeat(1 << 20))
+    case 'mutate':
+      first.new = null
+      return v.amend(0, 'price', 1)
+  }
+  return first.new?.count === undefined ? v.accept() : v.amend(0, 'note', text({ changes, user }))
+}
+
 v.serve({
-  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', offersStep: true, dispense, handle, notify, begin, finish,
+  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', offersStep: true, dispense, handle, notify, begin, finish, validate,
   config: {
     must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
     mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },

@@ -150,6 +150,41 @@ def finish(request):
     return who.with_(v.set_user("told", text(dataclasses.asdict(request))))
 
 
+def validate(changes, user):
+    first = changes[0]
+    if user.name == "throw":
+        raise RuntimeError("no verdict")
+    if user.name == "many":
+        verdict = v.accept()
+        for i in range(len(changes)):
+            verdict = verdict.refuse(i, "", "no").refuse(i, "", "again")
+        return verdict
+    if user.name == "often":
+        return dataclasses.replace(v.accept(), fields={"refusals": (), "amendments": 10001 * ({"change": 0, "property": "price", "value": 1},)})
+    if user.name == "amend":
+        at = datetime.datetime(2026, 1, 31, 13, 0, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+        verdict = v.amend(0, "price", first.new["price"]).amend(0, "id", first.new["id"]).amend(0, "address/city", "Ely ü").amend(0, "note", None)
+        return verdict.amend(0, "urgent", True).amend(0, "rate", -1.25).amend(0, "at", at)
+    if user.name == "mutate":
+        first.new = None
+        return v.amend(0, "price", 1)
+    answers = {
+        "nothing": None, "wrong": v.done(), "accept": v.accept(),
+        "refuse": v.refuse(0, "price", "too low: ü").refuse(1, "", "no").amend(0, "price", 1),
+        "beyond": v.refuse(2, "", "no"), "negative": v.amend(-1, "price", 1), "half": v.refuse(0.5, "", "no"),
+        "unknown": v.refuse(0, "Price", "no"), "complex": v.amend(0, "address", None), "nowhere": v.amend(0, "", 1),
+        "deleted": v.amend(1, "price", 1), "empty": v.refuse(0, "price", ""), "long": v.refuse(0, "price", "ü" * 513),
+        "lines": v.refuse(0, "price", "a\nb"), "number": v.refuse(0, "price", 7), "type": v.amend(0, "price", {}),
+        "nan": v.amend(0, "price", float("nan")), "large": v.amend(0, "note", "x" * (1 << 20)),
+    }
+    if user.name in answers:
+        return answers[user.name]
+    if "count" not in (first.new or {}):
+        return v.accept()
+    told = {"changes": [dataclasses.asdict(c) for c in changes], "user": dataclasses.asdict(user)}
+    return v.amend(0, "note", text(told))
+
+
 def configure(config, setup):
     if config["must"] == "told":
         raise v.BadConfig("must", f"{setup.public_url} {','.join(setup.mails)}")
@@ -161,7 +196,7 @@ def configure(config, setup):
 
 v.serve(
     name="echo", version="3", description="Echoes.", title="Echo", offers_step=True, dispense=dispense, handle=handle, notify=notify, configure=configure,
-    begin=begin, finish=finish,
+    begin=begin, finish=finish, validate=validate,
     config={
         "must": {"type": "string", "required": True}, "number": {"type": "int", "default": 3}, "list": {"type": "list", "default": []},
         "mood": {"type": "string", "default": "plain", "oneof": ["plain", "loud"], "doc": "How."}, "rate": {"type": "float"},

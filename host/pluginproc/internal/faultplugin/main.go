@@ -42,7 +42,7 @@ func main() {
 	before(f)
 	p := pluginsdk.Plugin{
 		Name: "fault", Version: f.version, Config: &f.config, Configure: f.configure, Dispenser: f, OrgSetup: f,
-		Listener: pluginsdk.ListenerFunc(f.notify), IdentityProvider: f,
+		Listener: pluginsdk.ListenerFunc(f.notify), IdentityProvider: f, Validator: f,
 	}
 	if f.start == "lacks-role" {
 		p.Dispenser = nil

@@ -39,7 +39,7 @@ func Languages() []string { return []string{"go", "node", "python"} }
 
 // Roles are those that a plugin can be written for.
 func Roles() []string {
-	return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup, pluginsdk.RoleListener, pluginsdk.RoleIdentityProvider}
+	return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup, pluginsdk.RoleListener, pluginsdk.RoleIdentityProvider, pluginsdk.RoleValidator}
 }
 
 // A Written is a plugin that was written.
@@ -137,10 +137,11 @@ func (p Plugin) execute(file string) (string, error) {
 	var out strings.Builder
 	err = t.Execute(&out, struct {
 		Plugin
-		Dispenser, OrgSetup, Listener, IdentityProvider bool
+		Dispenser, OrgSetup, Listener, IdentityProvider, Validator bool
 	}{
 		p, slices.Contains(p.Roles, pluginsdk.RoleDispenser), slices.Contains(p.Roles, pluginsdk.RoleOrgSetup),
 		slices.Contains(p.Roles, pluginsdk.RoleListener), slices.Contains(p.Roles, pluginsdk.RoleIdentityProvider),
+		slices.Contains(p.Roles, pluginsdk.RoleValidator),
 	})
 	if err != nil || !strings.HasSuffix(file, ".go.tmpl") {
 		return out.String(), err

@@ -18,7 +18,7 @@ import (
 func roleSets() map[string][]string {
 	return map[string][]string{
 		"none named": nil, "org_setup": {pluginsdk.RoleOrgSetup},
-		"listener": {pluginsdk.RoleListener}, "identity_provider": {pluginsdk.RoleIdentityProvider}, "all": scaffold.Roles(),
+		"listener": {pluginsdk.RoleListener}, "identity_provider": {pluginsdk.RoleIdentityProvider}, "validator": {pluginsdk.RoleValidator}, "all": scaffold.Roles(),
 	}
 }
 
@@ -134,7 +134,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		"a path":           {scaffold.Plugin{Name: "../x", Lang: "go"}, "is no name for a plugin"},
 		"no name":          {scaffold.Plugin{Lang: "go"}, "is no name for a plugin"},
 		"another language": {scaffold.Plugin{Name: "x", Lang: "ruby"}, `the language "ruby": use one of go, node, python`},
-		"another role":     {scaffold.Plugin{Name: "x", Lang: "go", Roles: []string{"mailer"}}, `the role "mailer": use some of dispenser, org_setup, listener, identity_provider`},
+		"another role":     {scaffold.Plugin{Name: "x", Lang: "go", Roles: []string{"mailer"}}, `the role "mailer": use some of dispenser, org_setup, listener, identity_provider, validator`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,97 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// A validation asks the plugins that sets name as their validators.
+type validation struct {
+	plugins *pluginproc.Manager
+	// of maps the name of a set to that of its plugin.
+	of map[string]string
+}
+
+// validators maps the names of sets to those of the plugins that judge their changes. It is empty if the embedding program
+// judges them itself.
+func (o Options) validators() map[string]string {
+	of := map[string]string{}
+	if o.OData == nil || o.OData.Options.Validate != nil {
+		return of
+	}
+	for _, set := range o.OData.Model.All() {
+		if set.Write != nil && set.Write.Validator != "" {
+			of[set.Name] = set.Write.Validator
+		}
+	}
+	return of
+}
+
+// lackValidators returns an error for each set whose validator is none of the plugins.
+func lackValidators(of map[string]string, plugins []Plugin) error {
+	var errs []error
+	for _, set := range slices.Sorted(maps.Keys(of)) {
+		has := func(p Plugin) bool {
+			return p.Name == of[set] && slices.Contains(p.Roles, pluginsdk.RoleValidator)
+		}
+		if !slices.ContainsFunc(plugins, has) {
+			errs = append(errs, fmt.Errorf("the set %q needs the plugin %q with the role %s", set, of[set], pluginsdk.RoleValidator))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// validate asks each plugin once, about the changes of its own sets, and puts the verdicts together. The first that fails
+// ends it.
+func (v validation) validate(ctx context.Context, c odata.Caller, proposals []odata.Proposal) (odata.Verdict, error) {
+	var order []string
+	places := map[string][]int{}
+	for i, p := range proposals {
+		plugin := v.of[p.Set]
+		if places[plugin] == nil {
+			order = append(order, plugin)
+		}
+		places[plugin] = append(places[plugin], i)
+	}
+	var out odata.Verdict
+	user, id := callerAsUser(c), auth.RequestOf(ctx).ID
+	for _, plugin := range order {
+		changes := make([]pluginsdk.Change, len(places[plugin]))
+		for i, at := range places[plugin] {
+			p := proposals[at]
+			changes[i] = pluginsdk.Change{Set: p.Set, Kind: p.Kind, Key: p.Key}.WithJSON(p.Old, p.New)
+		}
+		verdict, err := v.plugins.Validate(ctx, plugin, id, user, changes)
+		if err != nil {
+			return odata.Verdict{}, err
+		}
+		verdict.Refusals(func(change int, property, message string) {
+			out.Refused = append(out.Refused, odata.Objection{Change: places[plugin][change], Property: property, Message: message})
+		})
+		verdict.Amendments(func(change int, property string, value json.RawMessage) {
+			out.Amended = append(out.Amended, odata.Amendment{Change: places[plugin][change], Property: property, Value: value})
+		})
+	}
+	return out, nil
+}
+
+// callerAsUser returns the user as plugins know them, before their grants.
+func callerAsUser(c odata.Caller) pluginsdk.User {
+	columns := maps.Clone(c.User)
+	text := func(name string) string {
+		s, _ := columns[name].(string)
+		delete(columns, name)
+		return s
+	}
+	delete(columns, "id")
+	return pluginsdk.User{ID: c.ID, Name: text("name"), Email: text("email"), Columns: pluginsdk.ValuesOf(columns), Locale: c.Locale}
+}

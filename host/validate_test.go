@@ -1,0 +1,115 @@
+package host_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
+)
+
+// judged is a set of orders whose changes the plugin "rules" judges.
+func judged(t *testing.T) *host.ODataOptions {
+	t.Helper()
+	source, err := memory.New(memory.Config{Guard: edm.GuardSettled, Sets: []memory.Set{
+		{Name: "Orders", Rows: []order{{1, "all"}}, Write: &memory.Write{Update: true, Validator: "rules"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &host.ODataOptions{Model: source.Model(), Source: source}
+}
+
+// rules builds the fault plugin, and returns what makes a validator of it that behaves in the given way.
+func rules(t *testing.T) func(name, way string) host.Plugin {
+	t.Helper()
+	program := plugintest.Build(t, "./pluginproc/internal/faultplugin")
+	return func(name, way string) host.Plugin {
+		return host.Plugin{
+			Name: name, Command: []string{program, "ok"}, Roles: []string{"validator"}, Timeout: 30 * time.Second,
+			UserRead: []string{"partner_id"}, Config: json.RawMessage(`{"call": "` + way + `"}`),
+		}
+	}
+}
+
+// A host needs each plugin that a set names, and does not lose it while it serves.
+func TestSetsNeedTheirValidators(t *testing.T) {
+	const lacks = `the set "Orders" needs the plugin "rules" with the role validator`
+	rule := rules(t)
+	listener := rule("rules", "")
+	listener.Roles = []string{"listener"}
+	for name, plugins := range map[string][]host.Plugin{"none": nil, "another": {rule("others", "")}, "without the role": {listener}} {
+		if _, err := host.New(host.Options{Store: sqliteStore(t), OData: judged(t), Plugins: plugins}); err == nil || !strings.Contains(err.Error(), lacks) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s := newSite(t, sqliteStore(t), func(o *host.Options) { o.OData, o.Plugins = judged(t), []host.Plugin{rule("rules", "")} })
+	if err := s.host.Reload(t.Context(), host.Options{Store: s.db, Plugins: []host.Plugin{rule("others", "")}}); err == nil || !strings.Contains(err.Error(), lacks+": put it back") {
+		t.Errorf("a reload that loses the plugin: %v", err)
+	}
+	if err := s.host.Reload(t.Context(), host.Options{Store: s.db, Plugins: []host.Plugin{rule("rules", "amends")}}); err != nil {
+		t.Errorf("a reload that exchanges the plugin: %v", err)
+	}
+}
+
+// Each plugin is asked once about the changes of its own sets, and the verdicts come together. One that fails leaves no
+// verdict, and no change is judged by a plugin of another set.
+func TestVerdictsOfSeveralValidators(t *testing.T) {
+	rule := rules(t)
+	s := newSite(t, sqliteStore(t), func(o *host.Options) {
+		o.Plugins = []host.Plugin{rule("refuses", "refuses"), rule("amends", "amends"), rule("echo", "echo"), rule("fails", "error"), rule("lies", "raw-property")}
+	})
+	of := map[string]string{"A": "amends", "R": "refuses", "E": "echo", "F": "fails", "L": "lies", "N": "nobody"}
+	row := json.RawMessage(`{"id":1,"status":"open"}`)
+	caller := odata.Caller{SignedIn: true, ID: "7", Locale: "de", User: map[string]any{"id": "7", "name": "Ada", "email": "ada@example.com", "partner_id": int64(5), "salary": int64(1)}}
+	ask := func(sets ...string) (odata.Verdict, error) {
+		var changes []odata.Proposal
+		for _, set := range sets {
+			changes = append(changes, odata.Proposal{Set: set, Kind: "update", Key: "1", Old: row, New: row})
+		}
+		return s.host.Validate(t.Context(), of, caller, changes)
+	}
+	got, err := ask("A", "R", "A", "R")
+	want := odata.Verdict{
+		Refused: []odata.Objection{{Change: 1, Property: "status", Message: "This is not allowed."}},
+		Amended: []odata.Amendment{{Change: 0, Property: "status", Value: json.RawMessage(`"checked"`)}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v: %s", err, diff)
+	}
+	got, err = ask("A", "E", "E")
+	if err != nil || len(got.Amended) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	var text string
+	var told struct {
+		User struct {
+			ID, Name, Email, Locale string
+			Columns                 map[string]any
+		}
+		Changes []struct{ Set string }
+	}
+	for _, err := range []error{json.Unmarshal(got.Amended[1].Value, &text), json.Unmarshal([]byte(text), &told)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := told.User
+	if diff := cmp.Diff(map[string]any{"partner_id": 5.0}, u.Columns); diff != "" || u.ID != "7" || u.Name != "Ada" || u.Email != "ada@example.com" || u.Locale != "de" {
+		t.Errorf("it was told of %+v: %s", u, diff)
+	}
+	if got.Amended[1].Change != 1 || len(told.Changes) != 2 || told.Changes[0].Set != "E" {
+		t.Errorf("it was told of %+v", told.Changes)
+	}
+	for set, why := range map[string]string{"F": "secret detail", "L": `plugin "lies": plugin broke the contract: change 0, the update of L(1), property "nope"`, "N": `no plugin "nobody"`} {
+		if got, err := ask("R", set); err == nil || !strings.Contains(err.Error(), why) || got.Refused != nil {
+			t.Errorf("%s: %+v, %v", set, got, err)
+		}
+	}
+}
