@@ -27,7 +27,7 @@ func written(filter, policy string) *edm.Model {
 		Set:   []edm.Given{{Path: []*edm.Property{owner}, Value: "@user_id"}},
 		Touch: []edm.Given{{Path: []*edm.Property{at}, Value: "@now"}},
 	}}
-	t.Navigation = []*edm.Navigation{{Name: "up", Target: set, Nullable: true, Constraints: []edm.Constraint{{Property: parent, Referenced: id}}}}
+	t.Navigation = []*edm.Navigation{{Name: "up", Target: set, Nullable: true, Constrained: true, Pairs: []edm.Pair{{Own: []*edm.Property{parent}, Other: []*edm.Property{id}}}}}
 	return &edm.Model{Namespace: "N", Container: "C", Types: []*edm.EntityType{t}, Sets: []*edm.EntitySet{set}}
 }
 

@@ -54,20 +54,20 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 func (r *Resource) Linked(c *write.Change, nav *edm.Navigation) *plan.Plan {
 	b := newBinding(r.binder, r.opts)
 	target, err := b.enter(nav.Target)
-	if err != nil || len(nav.Constraints) == 0 {
+	if err != nil || !nav.Constrained {
 		return nil
 	}
 	n := &plan.Node{Set: nav.Target, Query: b.query(target), Ref: true, Page: single()}
-	for _, pair := range nav.Constraints {
-		i := slices.IndexFunc(c.Values, func(a write.Assignment) bool { return len(a.Path) == 1 && a.Path[0] == pair.Property })
+	for _, pair := range nav.Pairs {
+		i := slices.IndexFunc(c.Values, func(a write.Assignment) bool { return slices.Equal(a.Path, pair.Own) })
 		if i < 0 {
 			return nil
 		}
-		value, ok := convert(&plan.Literal{T: pair.Property.Type, Value: c.Values[i].Value}, pair.Referenced.Type)
+		value, ok := convert(&plan.Literal{T: pair.Own[0].Type, Value: c.Values[i].Value}, pair.Other[0].Type)
 		if !ok {
 			return nil
 		}
-		n.Query.Key = plan.Join("and", n.Query.Key, plan.Equal(target.Leaf([]*edm.Property{pair.Referenced}), value))
+		n.Query.Key = plan.Join("and", n.Query.Key, plan.Equal(target.Leaf(pair.Other), value))
 	}
 	keyColumns(n)
 	b.plan.Kind, b.plan.Top = plan.Entity, n

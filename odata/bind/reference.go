@@ -16,7 +16,7 @@ func (r *Resource) Refer(to *Resource, o WriteOptions) (*Sequence, error) {
 		return s.out, s.hold(r.Nav, endOf(r.Own), to, o.Match, "")
 	}
 	c := r.Own.change(write.Update, nil, WriteOptions{Minimal: true, Match: o.Match})
-	if err := c.link(r.Nav, r.Nav.Pairs(), endOf(to), r.Nav.Name); err != nil {
+	if err := c.link(r.Nav, r.Nav.Pairs, endOf(to), r.Nav.Name); err != nil {
 		return nil, err
 	}
 	return s.held(c)
@@ -32,7 +32,7 @@ func (r *Resource) Unlink(of *Resource, o WriteOptions) (*Sequence, error) {
 		return s.out, s.hold(r.Nav, nil, of, o.Match, "")
 	}
 	c := r.Own.change(write.Update, nil, WriteOptions{Minimal: true, Match: o.Match})
-	if err := c.unlink(r.Nav, r.Nav.Pairs()); err != nil {
+	if err := c.unlink(r.Nav, r.Nav.Pairs); err != nil {
 		return nil, err
 	}
 	return s.held(c)

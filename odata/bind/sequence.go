@@ -136,7 +136,7 @@ func parentOf(nav *edm.Navigation, e *end, path string) *parent {
 
 // reversed are the pairs of a navigation property as the rows of its target have them.
 func reversed(nav *edm.Navigation) []edm.Pair {
-	out := slices.Clone(nav.Pairs())
+	out := slices.Clone(nav.Pairs)
 	for i, p := range out {
 		out[i] = edm.Pair{Own: p.Other, Other: p.Own}
 	}
@@ -187,7 +187,7 @@ func (s *sequence) toOne(c *change, e *Entity, depth int) error {
 		if rel.Nav.Collection {
 			continue
 		}
-		pairs := rel.Nav.Pairs()
+		pairs := rel.Nav.Pairs
 		if !slices.ContainsFunc(pairs, func(p edm.Pair) bool { return p.Own != nil && p.Other != nil && c.writes(p.Own) }) && len(rel.Entities) == 0 {
 			if len(pairs) > 0 {
 				continue // as a value of the foreign key itself
@@ -281,6 +281,9 @@ func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Mat
 
 // between adds or removes a link over a table in between.
 func (s *sequence) between(kind write.ChangeKind, nav *edm.Navigation, own, other *end, path string) error {
+	if !nav.Linkable {
+		return at(plan.Errorf(plan.Malformed, -1, "%s: this link cannot be written", nav.Name), path)
+	}
 	for _, e := range []*end{own, other} {
 		if w := e.set.Write; w == nil || !w.Update && (e.made == nil || e.made.Change.Kind != write.Create) {
 			return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", e.set.Name), path)

@@ -40,7 +40,7 @@ func model() *edm.Model {
 	products := &edm.EntitySet{Name: "Products", Type: product, Searchable: true}
 	categories := &edm.EntitySet{Name: "Categories", Type: category}
 	product.Navigation = []*edm.Navigation{{
-		Name: "Category", Target: categories, Nullable: true, Partner: "Products", Constraints: []edm.Constraint{{Property: fk, Referenced: cid}},
+		Name: "Category", Target: categories, Nullable: true, Partner: "Products", Constrained: true, Pairs: []edm.Pair{{Own: []*edm.Property{fk}, Other: []*edm.Property{cid}}},
 	}}
 	category.Navigation = []*edm.Navigation{{Name: "Products", Target: products, Collection: true, Partner: "Category"}}
 	m := &edm.Model{

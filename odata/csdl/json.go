@@ -95,10 +95,10 @@ func (w *jsonWriter) navigation(n *edm.Navigation) {
 	if n.Partner != "" {
 		w.member("$Partner", n.Partner)
 	}
-	if len(n.Constraints) > 0 {
+	if n.Constrained {
 		var pairs record
-		for _, c := range n.Constraints {
-			pairs = append(pairs, field{c.Property.Name, c.Referenced.Name})
+		for _, p := range n.Pairs {
+			pairs = append(pairs, field{p.Own[0].Name, p.Other[0].Name})
 		}
 		w.member("$ReferentialConstraint", pairs)
 	}

@@ -32,9 +32,9 @@ func linked() *edm.Model {
 	}
 	id := orders.Type.Key[0]
 	orders.Type.Navigation = []*edm.Navigation{
-		{Name: "customer", Target: customers, Compared: pair(customer, customers.Type.Key[0])},
-		{Name: "items", Target: items, Collection: true, Compared: pair(id, order)},
-		{Name: "remarks", Target: remarks, Collection: true, Compared: pair(id, remark)},
+		{Name: "customer", Target: customers, Pairs: pair(customer, customers.Type.Key[0])},
+		{Name: "items", Target: items, Collection: true, Pairs: pair(id, order)},
+		{Name: "remarks", Target: remarks, Collection: true, Pairs: pair(id, remark)},
 		{Name: "tags", Target: tags, Collection: true, Through: true, Linkable: true},
 		{Name: "labels", Target: labels, Collection: true, Through: true},
 	}

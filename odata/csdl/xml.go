@@ -91,13 +91,13 @@ func (w *xmlWriter) navigation(n *edm.Navigation) {
 	if n.Partner != "" {
 		attrs = append(attrs, "Partner", n.Partner)
 	}
-	if len(n.Constraints) == 0 {
+	if !n.Constrained {
 		w.element("NavigationProperty", attrs, w.lookOfNavigation(n))
 		return
 	}
 	w.open("NavigationProperty", attrs...)
-	for _, c := range n.Constraints {
-		w.leaf("ReferentialConstraint", "Property", c.Property.Name, "ReferencedProperty", c.Referenced.Name)
+	for _, p := range n.Pairs {
+		w.leaf("ReferentialConstraint", "Property", p.Own[0].Name, "ReferencedProperty", p.Other[0].Name)
 	}
 	w.annotations(w.lookOfNavigation(n))
 	w.close("NavigationProperty")

@@ -137,12 +137,12 @@ type Navigation struct {
 	Nullable bool
 	// Partner is the name of the inverse navigation property of the target's type; empty where there is none.
 	Partner string
-	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or where
-	// the navigation goes through another table.
-	Constraints []Constraint
-	// Compared are the pairs that the navigation compares where Constraints do not name them: it is one to many, or a column is
-	// hidden or belongs to a complex property. A pair may lack a path where a column is no property.
-	Compared []Pair
+	// Pairs are what the navigation compares; nil where it goes through a table in between. A pair may lack a path where a column
+	// is no property.
+	Pairs []Pair
+	// Constrained reports that Pairs are referential constraints: of a navigation to one, over visible properties of the types
+	// themselves. OData-CSDL 8.5
+	Constrained bool
 	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and
 	// removed. A client may do so if the sets at both ends have Write.Update.
 	Through, Linkable bool
@@ -154,33 +154,15 @@ type Pair struct {
 	Own, Other []*Property
 }
 
-// Pairs returns what the navigation compares; nil where it goes through a table in between.
-func (n *Navigation) Pairs() []Pair {
-	if n.Compared != nil {
-		return n.Compared
-	}
-	out := make([]Pair, len(n.Constraints))
-	for i, c := range n.Constraints {
-		out[i] = Pair{[]*Property{c.Property}, []*Property{c.Referenced}}
-	}
-	return out
-}
-
 // KeyPaths returns the paths of the properties of the own type that a navigation to one compares.
 func (n *Navigation) KeyPaths() [][]*Property {
 	var out [][]*Property
-	for _, p := range n.Pairs() {
+	for _, p := range n.Pairs {
 		if p.Own != nil {
 			out = append(out, p.Own)
 		}
 	}
 	return out
-}
-
-// Constraint is one pair of a referential constraint: Property of the navigation's own type equals Referenced of the
-// target's. OData-CSDL 8.5
-type Constraint struct {
-	Property, Referenced *Property
 }
 
 // named returns the first element that is the one looked for; nil when there is none.

@@ -105,7 +105,7 @@ func (s *EntitySet) Binds(nav *Navigation) bool {
 // is no property.
 func (n *Navigation) HeldPaths() [][]*Property {
 	var out [][]*Property
-	for _, p := range n.Pairs() {
+	for _, p := range n.Pairs {
 		if p.Own == nil || p.Other == nil {
 			return nil
 		}

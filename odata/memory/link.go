@@ -64,8 +64,7 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 		return
 	}
 	own := slices.Sorted(maps.Keys(n.On))
-	var constraints []edm.Constraint
-	var pairs []edm.Pair
+	visible := 0
 	for _, name := range own {
 		i, ok := l.from.byName[name]
 		j, okTo := l.to.byName[n.On[name]]
@@ -83,13 +82,12 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 		}
 		nav.Nullable = nav.Nullable || !n.Many && (l.from.cells[i].nullable || l.to.edm.Policy != "")
 		p, q := l.from.edm.Type.Property(name), l.to.edm.Type.Property(n.On[name])
-		pairs = append(pairs, edm.Pair{Own: l.from.pathAt(i), Other: l.to.pathAt(j)})
+		nav.Pairs = append(nav.Pairs, edm.Pair{Own: l.from.pathAt(i), Other: l.to.pathAt(j)})
 		if p != nil && q != nil {
-			constraints = append(constraints, edm.Constraint{Property: p, Referenced: q})
+			visible++
 		}
 	}
 	if n.Many {
-		nav.Compared = pairs
 		return
 	}
 	missing := func(k *edm.Property) bool { return !slices.Contains(l.other, l.to.byName[k.Name]) }
@@ -97,11 +95,7 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 		b.fault(place, "%v does not identify one row of %q: set Many, or compare with its key, or a unique property", n.On, n.To)
 		return
 	}
-	if len(constraints) == len(own) {
-		nav.Constraints = constraints
-	} else {
-		nav.Compared = pairs
-	}
+	nav.Constrained = visible == len(own)
 }
 
 // pathAt is the path of the property, hidden ones included, that a place in a row has; nil for none.

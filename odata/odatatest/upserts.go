@@ -70,6 +70,12 @@ func upserts() []rule {
 			{request: "PUT Teams('7')/city", body: `{"value":"Bern"}`, status: 404},
 			{request: "DELETE Teams('7')", status: 404},
 		}},
+	}
+}
+
+// linkedUpserts are those of rows with links, and of several in a group.
+func linkedUpserts() []rule {
+	return []rule{
 		{"with links", []step{
 			{request: "PATCH Parts('N')", body: `{"title":"T","maker@odata.bind":"Makers(2)"}`, status: 201, has: []string{`"maker_id":2`}},
 			{request: "PATCH Parts('M')", body: `{"title":"T","maker@odata.bind":"Makers(99)"}`, status: 409, has: []string{`"code":"dead_link"`}},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
-	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
@@ -36,7 +35,7 @@ func newLinker(t testing.TB, s Subject, as string) linker {
 
 func (l linker) resource(t testing.TB, target string) *bind.Resource {
 	t.Helper()
-	req, err := syntax.Parse(target, syntax.Options{Functions: function.Arity})
+	req, err := syntax.Parse(target, syntax.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ type rule struct {
 func RunWrites(t *testing.T, fresh func(testing.TB) Subject) {
 	t.Helper()
 	runRules(t, fresh, map[string][]rule{
-		"create": creates(), "update": updates(), "upsert": upserts(), "delete": deletes(), "properties": writtenProperties(), "tags": entityTags(), "answers": writeAnswers(),
+		"create": creates(), "update": updates(), "upsert": slices.Concat(upserts(), linkedUpserts()), "delete": deletes(), "properties": writtenProperties(), "tags": entityTags(), "answers": writeAnswers(),
 		"access": writeAccess(), "links": writeLinks(), "bad input": badBodies(), "types": writtenTypes(), "groups": writeGroups(), "refused": writeRefused(),
 		"repeats": writeRepeats(),
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -190,7 +191,7 @@ func TestBodyOfProperty(t *testing.T) {
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{
 		`{"id":1,"name":"a","home":{"city":"b","no":2},"@odata.etag":"W/\"x\""}`, `{"price":1e3,"double":-0,"at":"2024-01-01T00:00:00Z"}`, `{"status":"New,Sale","data":"AP8"}`,
-		`{"name":"\ud834\udd1e\u0000"}`, `{"maker":{"a":[{}]},"children@odata.bind":[]}`, "{\"a\":\"\xff\"}", `[`, `{"id":1,}`, `{"@x":[[[[]]]]}`,
+		`{"name":"\ud834\udd1e\u0000"}`, `{"maker":{"a":[{}]},"children@odata.bind":[]}`, `{"maker":{"id":1,"maker":null},"children":[{"home":{"no":1}},{"maker@odata.bind":"a"}],"children@bind":["a","b"]}`, "{\"a\":\"\xff\"}", `[`, `{"id":1,}`, `{"@x":[[[[]]]]}`,
 	} {
 		f.Add(s)
 	}
@@ -207,18 +208,7 @@ func FuzzBody(f *testing.F) {
 		if !json.Valid([]byte(body)) || !utf8.ValidString(body) {
 			t.Fatalf("%q was read and is no JSON", body)
 		}
-		again := map[string]any{}
-		for _, v := range got.Values {
-			in := again
-			for _, p := range v.Path[:len(v.Path)-1] {
-				if in[p.Name] == nil {
-					in[p.Name] = map[string]any{}
-				}
-				in = in[p.Name].(map[string]any)
-			}
-			in[v.Path[len(v.Path)-1].Name] = asJSON(&v)
-		}
-		text, err := json.Marshal(again)
+		text, err := json.Marshal(asObject(got))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,10 +216,67 @@ func FuzzBody(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %s: %v", body, text, err)
 		}
-		if diff := cmp.Diff(shown(got.Values), shown(second.Values)); diff != "" {
+		if diff := cmp.Diff(values(got), values(second)); diff != "" {
 			t.Fatalf("%q became %s: %s", body, text, diff)
 		}
 	})
+}
+
+// values are those of a body, and the addresses, by their paths.
+func values(b *payload.Body) map[string]string {
+	out := map[string]string{}
+	for path, v := range shown(b.Values) {
+		out[b.Path+path] = v
+	}
+	for _, r := range b.Related {
+		if r.Bound {
+			out[r.Path+"@bind"] = fmt.Sprint(r.Null, r.IDs)
+		} else if !r.Delta {
+			out[r.Path] = fmt.Sprint(r.Null, len(r.Entities))
+		}
+		for _, e := range r.Entities {
+			maps.Copy(out, values(e))
+		}
+	}
+	return out
+}
+
+// asObject is a body as a client would send it.
+func asObject(b *payload.Body) map[string]any {
+	out := map[string]any{}
+	for _, v := range b.Values {
+		in := out
+		for _, p := range v.Path[:len(v.Path)-1] {
+			if in[p.Name] == nil {
+				in[p.Name] = map[string]any{}
+			}
+			in = in[p.Name].(map[string]any)
+		}
+		in[v.Path[len(v.Path)-1].Name] = asJSON(&v)
+	}
+	for _, r := range b.Related {
+		list := []any{}
+		for _, e := range r.Entities {
+			list = append(list, asObject(e))
+		}
+		for _, id := range r.IDs {
+			list = append(list, id)
+		}
+		name, value := r.Nav.Name, any(list)
+		if r.Bound {
+			name += "@odata.bind"
+		}
+		switch {
+		case r.Delta:
+			continue
+		case r.Null:
+			value = nil
+		case !r.Nav.Collection:
+			value = list[0]
+		}
+		out[name] = value
+	}
+	return out
 }
 
 // asJSON is a value as an answer has it.

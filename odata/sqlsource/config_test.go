@@ -268,7 +268,7 @@ func testModel(t *testing.T, s *shop) {
 		t.Errorf("alternate keys: %+v", p.AlternateKeys)
 	}
 	if c := p.Nav("category"); c == nil || !c.Nullable || c.Collection || c.Partner != "products" ||
-		len(c.Constraints) != 1 || c.Constraints[0].Property.Name != "category_id" {
+		!c.Constrained || len(c.Pairs) != 1 || c.Pairs[0].Own[0].Name != "category_id" {
 		t.Errorf("category: %+v", c)
 	}
 	if cost := p.Property("cost"); cost != nil || len(p.Hidden) != 2 {

@@ -193,8 +193,8 @@ func (b *builder) valueList(s *set, cfg Property) {
 // keyFor is the property of a set that has the values of p: what a navigation there compares p with, else the only key.
 func keyFor(t *edm.EntityType, p *edm.Property, target *edm.EntitySet) *edm.Property {
 	for _, n := range t.Navigation {
-		if n.Target == target && !n.Collection && len(n.Constraints) == 1 && n.Constraints[0].Property == p {
-			return n.Constraints[0].Referenced
+		if n.Target == target && !n.Collection && n.Constrained && len(n.Pairs) == 1 && n.Pairs[0].Own[0] == p {
+			return n.Pairs[0].Other[0]
 		}
 	}
 	if len(target.Type.Key) == 1 {

@@ -302,23 +302,18 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 	}
 	if link == nil {
 		link = &sqltext.Link{}
-		var constraints []edm.Constraint
-		var pairs []edm.Pair
+		visible := 0
 		for i := range r.columns {
 			from, to := r.columns[i], r.targets[i]
 			link.From = append(link.From, r.from.column[from])
 			link.To = append(link.To, r.to.column[to])
 			nav.Nullable = nav.Nullable || !r.many && (r.from.nullable(from) || r.to.edm.Policy != "" || r.back == nil)
 			if r.from.prop[from] != nil && r.to.prop[to] != nil {
-				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
+				visible++
 			}
-			pairs = append(pairs, edm.Pair{Own: r.from.pathOf(from), Other: r.to.pathOf(to)})
+			nav.Pairs = append(nav.Pairs, edm.Pair{Own: r.from.pathOf(from), Other: r.to.pathOf(to)})
 		}
-		if !r.many && len(constraints) == len(r.columns) {
-			nav.Constraints = constraints
-		} else {
-			nav.Compared = pairs
-		}
+		nav.Constrained = !r.many && visible == len(r.columns)
 	}
 	b.mapping.Links[nav] = link
 	return nav

@@ -163,7 +163,7 @@ func (p *proposer) propose(s *set) EntitySet {
 		nav := toOne(t, q)
 		switch {
 		case nav != nil:
-			if key := nav.Constraints[0].Referenced.Type.Kind; key == q.Type.Kind || key.Numeric() && q.Type.Kind.Numeric() {
+			if key := nav.Pairs[0].Other[0].Type.Kind; key == q.Type.Kind || key.Numeric() && q.Type.Kind.Numeric() {
 				look.ValueList = nav.Target.Name
 			}
 			if text := p.texts[nav.Target]; text != nil {
@@ -240,7 +240,7 @@ func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name
 // toOne is the navigation that a property alone leads through, to a set that has its values as key; nil for none.
 func toOne(t *edm.EntityType, p *edm.Property) *edm.Navigation {
 	for _, n := range t.Navigation {
-		if !n.Collection && len(n.Constraints) == 1 && n.Constraints[0].Property == p {
+		if !n.Collection && n.Constrained && len(n.Pairs) == 1 && n.Pairs[0].Own[0] == p {
 			return n
 		}
 	}

@@ -46,9 +46,16 @@ func TestDatabasesWrite(t *testing.T) {
 			odatatest.RunWrites(t, fresh)
 			t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
 			t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
-			for _, table := range slices.Backward(odatatest.WriteTables()) {
-				db.DB.MustExec("DROP TABLE IF EXISTS " + table.Name)
+			drop := func(tables []odatatest.Table) {
+				for _, table := range slices.Backward(tables) {
+					db.DB.MustExec("DROP TABLE IF EXISTS " + table.Name)
+				}
 			}
+			drop(odatatest.WriteTables())
+			t.Run("links", func(t *testing.T) {
+				odatatest.RunLinkRules(t, subject(odatatest.LinkTables(), odatatest.LinkMapping()))
+			})
+			drop(odatatest.LinkTables())
 			t.Run("order of faults", func(t *testing.T) {
 				odatatest.RunWriteOrder(t, subject(odatatest.OrderTables(), odatatest.OrderMapping()))
 			})
