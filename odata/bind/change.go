@@ -33,7 +33,7 @@ type Checks struct {
 	prepared      *[2]atomic.Value
 }
 
-// Keep makes room for what a source prepares. It reports whether the checks are the same for every caller with the same
+// Keep lets a source keep what it prepares. It reports whether the checks are the same for every caller with the same
 // guards, and at any time.
 func (c *Checks) Keep() bool {
 	for _, check := range []*write.Check{c.before, c.after} {

@@ -67,7 +67,7 @@ func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
 // for one goroutine.
 type Entities struct {
 	node *node
-	// head is what comes before the entity: the context URL.
+	// head precedes the entity: it has the context URL.
 	head []byte
 }
 
@@ -78,7 +78,7 @@ func (e *Encoder) Entities(p *plan.Plan) *Entities {
 	return &Entities{e.compile(p.Top, nestedOf(p)), head.buf}
 }
 
-// Write writes the entity, or the reference, that rows stands on.
+// Write writes the entity, or the reference, of the current row.
 func (e *Entities) Write(w *Writer, rows plan.Rows) error {
 	w.buf = append(w.buf, e.head...)
 	e.node.tally()

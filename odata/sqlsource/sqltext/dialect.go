@@ -152,7 +152,7 @@ type dialect interface {
 type Generator struct {
 	d dialect
 	m *Mapping
-	// row is what a range goes over instead of its table; nil for none. See WouldBe.
+	// row replaces the table of a range; nil for none. See WouldBe.
 	row *wouldBe
 }
 
