@@ -33,14 +33,23 @@ type operation struct {
 	values      map[string]string
 	tag         modelTag
 	minimal     bool
+	link        modelLink
 }
 
 func (o *operation) String() string {
-	return fmt.Sprintf("%s %s(%v) %v tag %d", o.method, o.set, o.key, o.values, o.tag)
+	return fmt.Sprintf("%s %s(%v) %v tag %d %+v", o.method, o.set, o.key, o.values, o.tag, o.link)
 }
 
 // apply predicts the status of an operation in the model, and makes it.
 func (o *operation) apply(m *model, user int) int {
+	switch {
+	case o.link.path != "":
+		return m.relink(o, user)
+	case o.link.bind != "":
+		linked := *o
+		linked.values, linked.link = m.bound(o), modelLink{}
+		return linked.apply(m, user)
+	}
 	switch o.method {
 	case http.MethodPost:
 		return m.post(o.set, o.values, user)
@@ -78,6 +87,7 @@ func (g writes) operation(m *model) *operation {
 			o.key = append(o.key, g.value(m, k))
 		}
 	}
+	g.link(m, o)
 	return o
 }
 
@@ -184,6 +194,12 @@ func (e *written) target(o *operation, s *modelSet) string {
 
 // body is the body of an operation for the engine.
 func (e *written) body(o *operation, s *modelSet) string {
+	switch o.link.path {
+	case ownRef:
+		return `{"@odata.id":` + e.reference(o.link) + "}"
+	case collectionRef:
+		return `{"@odata.id":"` + e.target(o, s) + `"}`
+	}
 	var members []string
 	for _, name := range s.names() {
 		if v, ok := o.values[name]; ok {
@@ -192,6 +208,9 @@ func (e *written) body(o *operation, s *modelSet) string {
 			}
 			members = append(members, `"`+name+`":`+v)
 		}
+	}
+	if o.link.bind != "" {
+		members = append(members, `"`+o.link.bind+`@odata.bind":`+e.reference(o.link))
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
@@ -212,7 +231,7 @@ func (e *written) precondition(o *operation, target string, user int) string {
 
 // learn notes the number of a row that was created.
 func (e *written) learn(set, location string, n int) {
-	if known := e.numbers[set]; known != nil {
+	if known := e.numbers[set]; known != nil && location != "" {
 		_, own, _ := strings.Cut(strings.TrimSuffix(location, ")"), "(")
 		known[n] = own
 	}
@@ -244,10 +263,9 @@ func (e *written) shown(set, body string) string {
 // run sends one operation and returns its answer. next is the number of the row that it may make.
 func (e *written) run(o *operation, m *model, user, next int) string {
 	s := m.sets[o.set]
-	target := e.target(o, s)
 	var header []string
-	if o.method != http.MethodPost && o.tag != noTag {
-		header = append(header, "If-Match", e.precondition(o, target, user))
+	if o.key != nil && o.tag != noTag {
+		header = append(header, "If-Match", e.precondition(o, e.target(o, s), user))
 	}
 	if o.minimal {
 		header = append(header, "Prefer", "return=minimal")
@@ -256,7 +274,7 @@ func (e *written) run(o *operation, m *model, user, next int) string {
 	if o.method == http.MethodDelete {
 		body = ""
 	}
-	w := e.send(o.method, target, body, user, header...)
+	w := e.send(o.method, e.path(o, s), body, user, header...)
 	if w.Code == http.StatusCreated || w.Code == http.StatusNoContent && o.method == http.MethodPost {
 		e.learn(o.set, w.Header().Get("Location"), next)
 	}
@@ -278,9 +296,9 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 	}
 	for i, o := range list {
 		s := m.sets[o.set]
-		r := request{ID: number(i), Group: "g", Method: o.method, URL: e.target(o, s), Headers: map[string]string{}}
+		r := request{ID: number(i), Group: "g", Method: o.method, URL: e.path(o, s), Headers: map[string]string{}}
 		switch {
-		case o.method == http.MethodPost || o.tag == noTag:
+		case o.key == nil || o.tag == noTag:
 		case o.tag == everyTag:
 			r.Headers["if-match"] = "*"
 		default:
