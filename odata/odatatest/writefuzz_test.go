@@ -34,15 +34,18 @@ type operation struct {
 	tag         modelTag
 	minimal     bool
 	link        modelLink
+	inside      modelInside
 }
 
 func (o *operation) String() string {
-	return fmt.Sprintf("%s %s(%v) %v tag %d %+v", o.method, o.set, o.key, o.values, o.tag, o.link)
+	return fmt.Sprintf("%s %s(%v) %v tag %d %+v %v", o.method, o.set, o.key, o.values, o.tag, o.link, o.inside)
 }
 
 // apply predicts the status of an operation in the model, and makes it.
 func (o *operation) apply(m *model, user int) int {
 	switch {
+	case o.inside.nav != "":
+		return m.deep(o, user)
 	case o.link.path != "":
 		return m.relink(o, user)
 	case o.link.bind != "":
@@ -87,7 +90,9 @@ func (g writes) operation(m *model) *operation {
 			o.key = append(o.key, g.value(m, k))
 		}
 	}
-	g.link(m, o)
+	if g.link(m, o); o.key == nil && o.link.set == "" && g.IntN(4) == 0 {
+		g.nest(m, o, 2)
+	}
 	return o
 }
 
@@ -193,7 +198,8 @@ func (e *written) target(o *operation, s *modelSet) string {
 }
 
 // body is the body of an operation for the engine.
-func (e *written) body(o *operation, s *modelSet) string {
+func (e *written) body(o *operation, m *model) string {
+	s := m.sets[o.set]
 	switch o.link.path {
 	case ownRef:
 		return `{"@odata.id":` + e.reference(o.link) + "}"
@@ -211,6 +217,9 @@ func (e *written) body(o *operation, s *modelSet) string {
 	}
 	if o.link.bind != "" {
 		members = append(members, `"`+o.link.bind+`@odata.bind":`+e.reference(o.link))
+	}
+	if o.inside.nav != "" {
+		members = append(members, e.inside(o, m))
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
@@ -252,9 +261,10 @@ func (e *written) shown(set, body string) string {
 			return text
 		}
 	}
-	if e.numbers[set] != nil {
-		body = regexp.MustCompile(`"id":[0-9]+`).ReplaceAllStringFunc(body, back(set))
+	if e.numbers[set] == nil {
+		set = "Makers" // inside of parts
 	}
+	body = regexp.MustCompile(`"id":[0-9]+`).ReplaceAllStringFunc(body, back(set))
 	body = regexp.MustCompile(`"maker_id":[0-9]+`).ReplaceAllStringFunc(body, back("Makers"))
 	body = regexp.MustCompile(`Makers\([0-9]+\)`).ReplaceAllStringFunc(body, back("Makers"))
 	return regexp.MustCompile(`Replies\([0-9]+\)`).ReplaceAllStringFunc(body, back("Replies"))
@@ -270,13 +280,14 @@ func (e *written) run(o *operation, m *model, user, next int) string {
 	if o.minimal {
 		header = append(header, "Prefer", "return=minimal")
 	}
-	body := e.body(o, s)
+	body := e.body(o, m)
 	if o.method == http.MethodDelete {
 		body = ""
 	}
 	w := e.send(o.method, e.path(o, s), body, user, header...)
 	if w.Code == http.StatusCreated || w.Code == http.StatusNoContent && o.method == http.MethodPost {
 		e.learn(o.set, w.Header().Get("Location"), next)
+		e.learnInside(o, user)
 	}
 	return fmt.Sprintf("%d %s %s", w.Code, e.shown(o.set, w.Header().Get("Location")), e.shown(o.set, w.Body.String()))
 }
@@ -305,7 +316,7 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 			r.Headers["if-match"] = `W/"AAAAAAAAAAAAAAAA"`
 		}
 		if o.method != http.MethodDelete {
-			r.Body = json.RawMessage(e.body(o, s))
+			r.Body = json.RawMessage(e.body(o, m))
 		}
 		batch.Requests = append(batch.Requests, r)
 	}
@@ -327,6 +338,7 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 	for i, r := range answer.Responses {
 		if out = append(out, r.Status); r.Status == http.StatusCreated {
 			e.learn(list[i].set, r.Headers["location"], nexts[i])
+			e.learnInside(list[i], user)
 		}
 	}
 	return out

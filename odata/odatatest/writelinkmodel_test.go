@@ -17,7 +17,7 @@ type modelLink struct {
 	// set is the set of the other end. key is the key there; "null" for no row.
 	set string
 	key []string
-	// name is the value of an alternate key that stands in the address instead.
+	// name is the value of the unique property that the address has where it has no key.
 	name string
 }
 
