@@ -39,7 +39,7 @@ func (m *model) deep(o *operation, user int) int {
 	after := m.clone()
 	_, status := after.nested(o, nil, user)
 	if status == http.StatusCreated {
-		m.rows, m.next = after.rows, after.next
+		m.rows, m.next, m.links = after.rows, after.next, after.links
 	}
 	return status % 1000
 }

@@ -35,15 +35,18 @@ type operation struct {
 	minimal     bool
 	link        modelLink
 	inside      modelInside
+	between     modelBetween
 }
 
 func (o *operation) String() string {
-	return fmt.Sprintf("%s %s(%v) %v tag %d %+v %v", o.method, o.set, o.key, o.values, o.tag, o.link, o.inside)
+	return fmt.Sprintf("%s %s(%v) %v tag %d %+v %v %v", o.method, o.set, o.key, o.values, o.tag, o.link, o.inside, o.between)
 }
 
 // apply predicts the status of an operation in the model, and makes it.
 func (o *operation) apply(m *model, user int) int {
 	switch {
+	case o.between.path != "":
+		return m.linkBetween(o, user)
 	case o.inside.nav != "":
 		return m.deep(o, user)
 	case o.link.path != "":
@@ -69,7 +72,7 @@ func (g writes) one(of ...string) string { return of[g.IntN(len(of))] }
 
 // operation makes one. Numbers are of rows that m has given.
 func (g writes) operation(m *model) *operation {
-	o := &operation{set: g.one("Makers", "Parts", "Parts", "Notes", "Notes", "Replies"), values: map[string]string{}, minimal: g.IntN(4) == 0}
+	o := &operation{set: g.one("Makers", "Parts", "Parts", "Notes", "Notes", "Replies", "Teams", "Badges"), values: map[string]string{}, minimal: g.IntN(4) == 0}
 	o.method = g.one(http.MethodPost, http.MethodPost, http.MethodPatch, http.MethodPatch, http.MethodPatch, http.MethodDelete)
 	if o.set == "Replies" {
 		o.method = http.MethodPost
@@ -82,18 +85,32 @@ func (g writes) operation(m *model) *operation {
 			chance = 9
 		}
 		if name != s.auto && g.IntN(10) < chance {
-			o.values[name] = g.value(m, name)
+			o.values[name] = g.valueOf(m, s, name)
 		}
 	}
 	if o.method != http.MethodPost {
 		for _, k := range s.key {
-			o.key = append(o.key, g.value(m, k))
+			o.key = append(o.key, g.valueOf(m, s, k))
 		}
 	}
 	if g.link(m, o); o.key == nil && o.link.set == "" && g.IntN(4) == 0 {
 		g.nest(m, o, 2)
 	}
+	if (o.set == "Teams" || o.set == "Badges") && g.IntN(2) == 0 {
+		g.between(m, o)
+	}
 	return o
+}
+
+// valueOf is value for a property of a set.
+func (g writes) valueOf(m *model, s *modelSet, name string) string {
+	switch {
+	case s.name == "Teams" && name == "id":
+		return g.one(`"1"`, `"2"`, `"3"`, `"A"`, `"it's"`)
+	case s.name == "Badges" && name == "code":
+		return g.one(`"gold"`, `"lead"`, `"bob"`, `"A"`, `"B"`)
+	}
+	return g.value(m, name)
 }
 
 // value is a random JSON text for a property, of few, so that they collide.
@@ -110,6 +127,8 @@ func (g writes) value(m *model, name string) string {
 		return number(1 + g.IntN(3))
 	case "open":
 		return g.one("true", "true", "true", "false")
+	case "locked":
+		return g.one("false", "false", "false", "true")
 	case "unit":
 		return g.one(`"kg"`, `"kg"`, "null", `"nope"`)
 	case "price":
@@ -206,6 +225,9 @@ func (e *written) body(o *operation, m *model) string {
 	case collectionRef:
 		return `{"@odata.id":"` + e.target(o, s) + `"}`
 	}
+	if o.between.path == betweenCollection {
+		return `{"@odata.id":"` + e.target(o.between.other(), m.sets[o.between.set]) + `"}`
+	}
 	var members []string
 	for _, name := range s.names() {
 		if v, ok := o.values[name]; ok {
@@ -274,7 +296,7 @@ func (e *written) shown(set, body string) string {
 func (e *written) run(o *operation, m *model, user, next int) string {
 	s := m.sets[o.set]
 	var header []string
-	if o.key != nil && o.tag != noTag {
+	if o.key != nil && o.tag != noTag && o.between.path == "" {
 		header = append(header, "If-Match", e.precondition(o, e.target(o, s), user))
 	}
 	if o.minimal {
@@ -284,7 +306,7 @@ func (e *written) run(o *operation, m *model, user, next int) string {
 	if o.method == http.MethodDelete {
 		body = ""
 	}
-	w := e.send(o.method, e.path(o, s), body, user, header...)
+	w := e.send(o.method, e.path(o, m), body, user, header...)
 	if w.Code == http.StatusCreated || w.Code == http.StatusNoContent && o.method == http.MethodPost {
 		e.learn(o.set, w.Header().Get("Location"), next)
 		e.learnInside(o, user)
@@ -306,10 +328,9 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 		Requests []request `json:"requests"`
 	}
 	for i, o := range list {
-		s := m.sets[o.set]
-		r := request{ID: number(i), Group: "g", Method: o.method, URL: e.path(o, s), Headers: map[string]string{}}
+		r := request{ID: number(i), Group: "g", Method: o.method, URL: e.path(o, m), Headers: map[string]string{}}
 		switch {
-		case o.key == nil || o.tag == noTag:
+		case o.key == nil || o.tag == noTag || o.between.path != "":
 		case o.tag == everyTag:
 			r.Headers["if-match"] = "*"
 		default:
@@ -399,6 +420,20 @@ func (g writes) step(t *testing.T, m *model, all []*written, seed uint64) *model
 	return after
 }
 
+// compareLinks compares the links over the table in between with the model.
+func (m *model) compareLinks(t *testing.T, all []*written, seed uint64) {
+	t.Helper()
+	for user := 1; user <= 2; user++ {
+		want := m.listLinks(user)
+		for _, e := range all {
+			w := e.send(http.MethodGet, "Teams?$select=id&$expand=badges($select=code;$orderby=code)&$orderby=id", "", user, "Accept", "application/json;odata.metadata=none")
+			if got := w.Body.String(); got != want {
+				t.Errorf("seed %d: links of user %d\n%8s %s\n%8s %s", seed, user, e.name, got, "model", want)
+			}
+		}
+	}
+}
+
 // compare compares all that people see with the model.
 func (m *model) compare(t *testing.T, all []*written, seed uint64) {
 	t.Helper()
@@ -429,6 +464,7 @@ func TestFourEnginesWriteAlike(t *testing.T) {
 				m = g.step(t, m, all, seed)
 				if i%10 == 9 {
 					m.compare(t, all, seed)
+					m.compareLinks(t, all, seed)
 				}
 				if t.Failed() {
 					return

@@ -163,7 +163,11 @@ func (e *written) reference(l modelLink) string {
 }
 
 // path is the path of an operation for the engine.
-func (e *written) path(o *operation, s *modelSet) string {
+func (e *written) path(o *operation, m *model) string {
+	s := m.sets[o.set]
+	if o.between.path != "" {
+		return e.pathBetween(o, m)
+	}
 	switch o.link.path {
 	case ownRef:
 		return e.target(o, s) + "/maker/$ref"
