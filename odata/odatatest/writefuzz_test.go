@@ -36,10 +36,12 @@ type operation struct {
 	link        modelLink
 	inside      modelInside
 	between     modelBetween
+	// request is the address of an earlier request of the group where it is not key.
+	request string
 }
 
 func (o *operation) String() string {
-	return fmt.Sprintf("%s %s(%v) %v tag %d %+v %v %v", o.method, o.set, o.key, o.values, o.tag, o.link, o.inside, o.between)
+	return fmt.Sprintf("%s %s(%v) %v tag %d %+v %v %v %s", o.method, o.set, o.key, o.values, o.tag, o.link, o.inside, o.between, o.request)
 }
 
 // apply predicts the status of an operation in the model, and makes it.
@@ -198,6 +200,9 @@ func (e *written) own(set, n string) string {
 
 // target is the address of an operation for the engine.
 func (e *written) target(o *operation, s *modelSet) string {
+	if o.request != "" {
+		return o.request
+	}
 	if o.key == nil {
 		return o.set
 	}
@@ -391,10 +396,12 @@ func (g writes) step(t *testing.T, m *model, all []*written, seed uint64) *model
 	after := m.clone()
 	var list []*operation
 	var want, nexts []int
+	var made [][]string
 	failed := -1
 	for i := range 1 + g.IntN(4) {
 		o := g.operation(m) // rows of the same group have no numbers yet
 		o.minimal = false
+		g.refer(o, list, made)
 		list, nexts = append(list, o), append(nexts, after.next[o.set])
 		if failed >= 0 {
 			want = append(want, http.StatusFailedDependency)
@@ -403,6 +410,7 @@ func (g writes) step(t *testing.T, m *model, all []*written, seed uint64) *model
 		if want = append(want, o.apply(after, user)); want[i] >= 300 {
 			failed = i
 		}
+		made = append(made, after.key(o.set))
 	}
 	if failed > 0 {
 		for i := range failed {

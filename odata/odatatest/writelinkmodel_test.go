@@ -19,6 +19,8 @@ type modelLink struct {
 	key []string
 	// name is the value of the unique property that the address has where it has no key.
 	name string
+	// request is the address of an earlier request of the group, which the address is then.
+	request string
 }
 
 // The paths of requests for links between a part and its maker.
@@ -138,6 +140,33 @@ func (g writes) link(m *model, o *operation) {
 	}
 }
 
+// key returns the key of the last row of a set.
+func (m *model) key(set string) []string {
+	var key []string
+	if rows := m.rows[set]; len(rows) > 0 {
+		for _, k := range m.sets[set].key {
+			key = append(key, rows[len(rows)-1].values[k])
+		}
+	}
+	return key
+}
+
+// refer lets some operations of a group name the row that an earlier one of it creates. made are the last rows behind each.
+func (g writes) refer(o *operation, list []*operation, made [][]string) {
+	for i, earlier := range list[:len(made)] {
+		if earlier.method != http.MethodPost || earlier.key != nil || g.IntN(4) == 0 {
+			continue
+		}
+		request := "$" + number(i)
+		switch {
+		case o.link.key != nil && o.link.set == earlier.set && o.link.name == "":
+			o.link.key, o.link.request = made[i], request
+		case o.key != nil && o.set == earlier.set && o.link.path != memberRef && o.link.path != optionRef:
+			o.key, o.request = made[i], request
+		}
+	}
+}
+
 // address is that of the row at the other end of a link for the engine.
 func (e *written) address(l modelLink) string {
 	literal := func(text string) string {
@@ -146,6 +175,8 @@ func (e *written) address(l modelLink) string {
 		return url.PathEscape("'" + strings.ReplaceAll(value, "'", "''") + "'")
 	}
 	switch {
+	case l.request != "":
+		return l.request
 	case l.name != "":
 		return l.set + "(name=" + literal(l.name) + ")"
 	case l.set == "Makers":
