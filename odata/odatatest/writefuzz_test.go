@@ -399,9 +399,7 @@ func (g writes) step(t *testing.T, m *model, all []*written, seed uint64) *model
 	var made [][]string
 	failed := -1
 	for i := range 1 + g.IntN(4) {
-		o := g.operation(m) // rows of the same group have no numbers yet
-		o.minimal = false
-		g.refer(o, list, made)
+		o := g.member(m, after, user, list, made)
 		list, nexts = append(list, o), append(nexts, after.next[o.set])
 		if failed >= 0 {
 			want = append(want, http.StatusFailedDependency)

@@ -151,6 +151,18 @@ func (m *model) key(set string) []string {
 	return key
 }
 
+// member makes an operation of a group, most often one that does not fail: else few groups would change anything. Numbers are of
+// rows that m has given, since those of the same group have none yet.
+func (g writes) member(m, after *model, user int, list []*operation, made [][]string) *operation {
+	for tries := g.IntN(12); ; tries-- {
+		o := g.operation(m)
+		o.minimal = false
+		if g.refer(o, list, made); tries <= 0 || o.apply(after.clone(), user) < 300 {
+			return o
+		}
+	}
+}
+
 // refer lets some operations of a group name the row that an earlier one of it creates. made are the last rows behind each.
 func (g writes) refer(o *operation, list []*operation, made [][]string) {
 	for i, earlier := range list[:len(made)] {
