@@ -220,7 +220,7 @@ func goType(typ string) reflect.Type {
 	bare := strings.TrimSuffix(typ, "!")
 	t := map[string]reflect.Type{
 		"big": reflect.TypeFor[int64](), "dbl": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](), "bin": reflect.TypeFor[[]byte](), "vbin": reflect.TypeFor[[]byte](),
-		"auto": reflect.TypeFor[int64](), "wide": reflect.TypeFor[apd.Decimal](), "deep": reflect.TypeFor[apd.Decimal](), "fine": reflect.TypeFor[apd.Decimal](),
+		"auto": reflect.TypeFor[int64](), "once": reflect.TypeFor[int64](), "wide": reflect.TypeFor[apd.Decimal](), "deep": reflect.TypeFor[apd.Decimal](), "fine": reflect.TypeFor[apd.Decimal](),
 	}[bare]
 	if t == nil {
 		t = reflect.TypeFor[string]()
@@ -235,7 +235,7 @@ func goType(typ string) reflect.Type {
 func options(t Table, s sqlsource.EntitySet, name, typ string) string {
 	out := map[string]string{
 		"dec": ",type=Decimal,precision=12,scale=4", "wide": ",precision=65,scale=0", "deep": ",precision=65,scale=30", "fine": ",precision=65,scale=38",
-		"auto": ",auto", "date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
+		"auto": ",auto", "once": ",auto", "date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
 	}[strings.TrimSuffix(typ, "!")]
 	for _, list := range []struct {
 		names []string

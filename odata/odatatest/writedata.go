@@ -11,7 +11,7 @@ func WriteTables() []Table {
 	return []Table{
 		{
 			Name: "makers", Key: []string{"id"}, Unique: []string{"name"}, Defaults: map[string]string{"country": "DE"},
-			Columns: []string{"id auto!", "name str!", "country str!", "note str"},
+			Columns: []string{"id once!", "name str!", "country str!", "note str"},
 			Rows:    [][]any{{1, "Acme", "DE", nil}, {2, "Bolt", "CH", "second"}, {3, "Free", "AT", nil}},
 		},
 		{
@@ -45,7 +45,7 @@ func WriteTables() []Table {
 			Rows: [][]any{{"x", 1, "one", true, 1, 1}, {"x", 2, "two", false, 7, 1}, {"y", 1, "bob's", true, 1, 2}},
 		},
 		{
-			Name: "replies", Key: []string{"id"}, Columns: []string{"id auto!", "book str", "page big", "text str!"},
+			Name: "replies", Key: []string{"id"}, Columns: []string{"id once!", "book str", "page big", "text str!"},
 			Rows: [][]any{{1, "x", 1, "reply"}},
 		},
 	}

@@ -42,6 +42,8 @@ type model struct {
 	rows map[string][]modelRow
 	// next are the numbers that rows get. They are the model's own: each engine has others.
 	next map[string]int
+	// links are those of teams and badges, by their keys.
+	links [][2]string
 }
 
 func newModel() *model {
@@ -56,6 +58,11 @@ func newModel() *model {
 		{
 			name: "Notes", props: []string{"book!", "page!", "text", "open!", "version!"}, key: []string{"book", "page"}, version: "version", policy: own,
 			filter: func(r modelRow, _ int) bool { return r.values["open"] == "true" }, create: true, update: true,
+		},
+		{name: "Teams", props: []string{"id!", "name!", "city"}, key: []string{"id"}, unique: "name", create: true, update: true},
+		{
+			name: "Badges", props: []string{"code!", "title", "locked!"}, key: []string{"code"}, policy: own,
+			filter: func(r modelRow, _ int) bool { return r.values["locked"] == "false" }, create: true, update: true,
 		},
 		{name: "Replies", props: []string{"id!", "book", "page", "text!"}, key: []string{"id"}, auto: "id", link: []string{"book", "page"}, to: "Notes", create: true},
 	} {
@@ -77,12 +84,19 @@ func newModel() *model {
 	add("Notes", 1, `"x"`, "2", `"two"`, "false", "7")
 	add("Notes", 2, `"y"`, "1", `"bob's"`, "true", "1")
 	add("Replies", 0, "1", `"x"`, "1", `"reply"`)
+	for i, name := range []string{`"Red"`, `"Blue"`, `"Green"`} {
+		add("Teams", 0, `"`+number(i+1)+`"`, name, []string{`"Bern"`, "null", "null"}[i])
+	}
+	add("Badges", 1, `"gold"`, `"Gold"`, "false")
+	add("Badges", 1, `"lead"`, `"Lead"`, "true")
+	add("Badges", 2, `"bob"`, `"Bob's"`, "false")
+	m.links = [][2]string{{`"1"`, `"lead"`}, {`"1"`, `"bob"`}}
 	return m
 }
 
 // clone copies the rows, so that a group can be undone.
 func (m *model) clone() *model {
-	out := &model{sets: m.sets, rows: map[string][]modelRow{}, next: maps.Clone(m.next)}
+	out := &model{sets: m.sets, rows: map[string][]modelRow{}, next: maps.Clone(m.next), links: slices.Clone(m.links)}
 	for set, rows := range m.rows {
 		for _, r := range rows {
 			out.rows[set] = append(out.rows[set], modelRow{maps.Clone(r.values), r.owner})
@@ -157,7 +171,9 @@ func (m *model) post(set string, values map[string]string, user int) int {
 		}
 		r.values[name] = value
 	}
-	if _, given := values["open"]; given && s.filter != nil && set == "Notes" && !s.filter(r, user) {
+	_, open := values["open"]
+	_, locked := values["locked"]
+	if (open && set == "Notes" || locked && set == "Badges") && !s.filter(r, user) {
 		return 403
 	}
 	switch {
@@ -274,6 +290,9 @@ func (m *model) remove(set string, key []string, tag modelTag, user int) int {
 	at := m.find(s, key, user)
 	if status := m.judge(s, at, tag, user); status != 0 {
 		return status
+	}
+	if slices.ContainsFunc(m.links, func(l [2]string) bool { return set == "Teams" && l[0] == key[0] || set == "Badges" && l[1] == key[0] }) {
+		return 409
 	}
 	for _, other := range m.sets {
 		for _, r := range m.rows[other.name] {
