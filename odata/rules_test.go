@@ -318,7 +318,7 @@ func TestRulesAndRepeatedRequests(t *testing.T) {
 	}
 }
 
-// A request whose rows are longer than rules are told is refused before.
+// A request whose rows are longer than rules get is refused before.
 func TestLongProposals(t *testing.T) {
 	t.Parallel()
 	s := newRuled(t, nil)

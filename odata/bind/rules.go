@@ -68,7 +68,7 @@ func (c *change) setBelow(p *edm.Property) (*selection, bool) {
 }
 
 // Proposed returns the row as the change would leave it, in the columns of Rules.Plan. old is the row as it is, nil for a create.
-// What the database fills is null. made returns the text that stands for the key of the row of an earlier change, empty for a key
+// What the database fills is null. made returns the placeholder for the key of the row of an earlier change, empty for a key
 // that is known; texts are the columns that have such a text.
 func (w *Writing) Proposed(ch *write.Change, old []plan.Value, made func(*write.Change) string) (row []plan.Value, texts []int) {
 	n := w.Rules.Plan.Top
