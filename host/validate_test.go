@@ -113,3 +113,43 @@ func TestVerdictsOfSeveralValidators(t *testing.T) {
 		}
 	}
 }
+
+// A change that a client sends is judged by the plugin, and written as the plugin leaves it.
+func TestPluginsJudgeWhatClientsWrite(t *testing.T) {
+	rule := rules(t)
+	for name, tt := range map[string]struct {
+		way      string
+		status   int
+		in, left string
+	}{
+		"accepts": {"", 200, `"status":"paid"`, "paid"},
+		"amends":  {"amends", 200, `"status":"checked"`, "checked"},
+		"refuses": {"refuses", 422, `"message":"This is not allowed.","target":"status"`, "open"},
+		"fails":   {"error", 503, `"unavailable"`, "open"},
+		"lies":    {"raw-property", 503, `"unavailable"`, "open"},
+	} {
+		source, err := memory.New(memory.Config{Guard: edm.GuardSettled, Sets: []memory.Set{{
+			Name: "Orders", Write: &memory.Write{Update: true, Validator: "rules"}, Rows: []struct {
+				ID     int64  `odata:"id"`
+				Status string `odata:"status"`
+			}{{1, "open"}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSite(t, sqliteStore(t), func(o *host.Options) {
+			o.OData, o.Plugins = &host.ODataOptions{Model: source.Model(), Source: source}, []host.Plugin{rule("rules", tt.way)}
+		})
+		_, token := s.token(t, adaEmail, host.TokenRequest{Write: true})
+		got := s.browser(t).do("PATCH", "/odata/Orders(1)", "application/json", `{"status":"paid"}`, append(bearer(token), "If-Match", "*")...)
+		if got.StatusCode != tt.status || !strings.Contains(got.body, tt.in) {
+			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
+		}
+		if left := s.program(t, "GET", "/odata/Orders(1)/status/$value", append(bearer(token), "Accept", "text/plain")...); left.body != tt.left {
+			t.Errorf("%s: the row has %d %s", name, left.StatusCode, left.body)
+		}
+		if tt.status == 503 && !strings.Contains(s.log.String(), `plugin "rules"`) && !strings.Contains(s.log.String(), "plugin=rules") {
+			t.Errorf("%s: the log names no plugin: %s", name, s.log)
+		}
+	}
+}

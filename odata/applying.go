@@ -18,6 +18,7 @@ const maxChanges = 1000
 
 // try makes the changes of the request in a transaction once.
 func (r *writer) try(c *changes) (*result, error) {
+	r.amended, r.seen = nil, nil
 	seq, err := r.bind(c)
 	if errors.Is(err, errAnswered) {
 		return c.answered(), nil
@@ -28,10 +29,8 @@ func (r *writer) try(c *changes) (*result, error) {
 	if len(c.written)+len(seq.Steps) > maxChanges {
 		return nil, tooManyChanges()
 	}
-	for _, w := range seq.Steps { // until rules are asked, nothing passes them
-		if set := w.Change.Set.Write; set != nil && set.Validator != "" {
-			return nil, &fault{status: http.StatusNotImplemented, code: "not_implemented", pos: -1, message: "this set has a validator, which is not asked yet"}
-		}
+	if seq, err = r.judge(c, seq); err != nil {
+		return nil, err
 	}
 	if err := c.begin(r.q); err != nil {
 		return nil, err
@@ -226,6 +225,11 @@ func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
 	}
 	if ch == nil {
 		return a.dead(w)
+	}
+	if w.Judged() && !a.c.unasked {
+		if ch = a.seen[w].still(ch); ch == nil {
+			return a.c.moved()
+		}
 	}
 	rows, err := a.c.tx.Apply(ch)
 	if err != nil {

@@ -29,6 +29,11 @@ type changes struct {
 	undone bool
 	// overtaken reports that the transaction was undone once because a row was created between the look for it and its own creation.
 	overtaken bool
+	// judged is the request that rules were asked about, moves how often its rows were others in the transaction. unasked reports
+	// that they were not asked, as the transaction is certain to fail: it is never committed.
+	judged  *writer
+	moves   int
+	unasked bool
 	// tries counts the transactions, the one that is open included.
 	tries int
 	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.
@@ -114,6 +119,9 @@ func (c *changes) commit() error {
 	if c.tx == nil {
 		return nil
 	}
+	if c.unasked {
+		return c.moved()
+	}
 	if c.once != nil {
 		if c.once.known { // nothing was written
 			c.close()
@@ -156,7 +164,7 @@ func (c *changes) repeat(work func() error) error {
 	defer c.close() // a panic leaves no transaction open, either
 	for {
 		c.tries++
-		c.undone = false
+		c.undone, c.judged, c.unasked = false, nil, false
 		err := work()
 		c.close()
 		if !errors.Is(err, errAgain) {

@@ -72,6 +72,9 @@ type writer struct {
 	applied string
 	// creates reports that an upsert has found no row, and creates it.
 	creates bool
+	// amended are the values that rules have given, seen the changes as rules have seen them; nil where none are asked.
+	amended map[string][]write.Assignment
+	seen    map[*bind.Writing]*seen
 	// id is the option $id, linked the entity whose link is removed.
 	id     string
 	linked *bind.Resource

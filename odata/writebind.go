@@ -44,7 +44,7 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 }
 
 func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
-	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
+	o := bind.WriteOptions{Amended: r.amended, Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
 	switch {
 	case r.resource.Kind == bind.OfReference:
 		return r.bindReference(c)
@@ -136,6 +136,9 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	refusal, ok := errors.AsType[*write.Refusal](err)
 	if !ok {
 		return c.fault(err)
+	}
+	if r.seen[w] != nil && w.Change.Kind != write.Create && (refusal.Kind == write.RowNotFound || refusal.Kind == write.PreconditionFailed) {
+		return c.moved()
 	}
 	if again := r.again(c, w, refusal); again != nil {
 		return again

@@ -126,7 +126,7 @@ func (r *writer) reference(id string, of *edm.EntitySet, path string) (*bind.Res
 
 // bindReference makes the change of a request to $ref.
 func (r *writer) bindReference(c *changes) (*bind.Sequence, error) {
-	o := bind.WriteOptions{Minimal: true, Match: r.match}
+	o := bind.WriteOptions{Minimal: true, Match: r.match, Amended: r.amended}
 	if r.q.method != http.MethodDelete {
 		id, err := r.writing.body.Reference(r.body)
 		if err != nil {

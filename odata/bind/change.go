@@ -19,6 +19,8 @@ type WriteOptions struct {
 	Minimal bool
 	// Complete demands a value of each property that a client may change: PUT.
 	Complete bool
+	// Amended are the values that rules have given, by Writing.Place.
+	Amended map[string][]write.Assignment
 	// Match is the precondition; nil for none.
 	Match *write.Match
 	// Checks returns the checks of a shape, and calls bound for those that nobody has kept; nil calls it always. A shape names all
@@ -28,15 +30,15 @@ type WriteOptions struct {
 
 // Checks are the parts of a change that it shares with the other changes of its shape. They are never changed.
 type Checks struct {
-	before, after *write.Check
-	links         []*edm.Navigation
-	prepared      *[2]atomic.Value
+	before, after, rules *write.Check
+	links                []*edm.Navigation
+	prepared             *[2]atomic.Value
 }
 
 // Keep lets a source keep what it prepares. It reports whether the checks are the same for every caller with the same
 // guards, and at any time.
 func (c *Checks) Keep() bool {
-	for _, check := range []*write.Check{c.before, c.after} {
+	for _, check := range []*write.Check{c.before, c.after, c.rules} {
 		if check != nil && (check.Plan.Volatile || check.Plan.PerCaller) {
 			return false
 		}
@@ -56,11 +58,17 @@ type Writing struct {
 	Unlinked []*edm.Navigation
 	// Path is the place of the entity in the body, such as "Items/0/"; empty for the outermost one.
 	Path string
+	// Place names the change among those of the request.
+	Place string
+	// Rules reads the row for the rules of its set; nil for a set without rules.
+	Rules *write.Check
 	// Bound holds, for the navigation properties that a link was made of, their paths in the body.
 	Bound map[*edm.Navigation]string
 	// Reference is the path in the body of the address that names the row; empty where none does.
 	Reference string
 
+	// linked are the paths that links give values.
+	linked [][]*edm.Property
 	// takes are the values that have to be read; key and other, where they are not nil, name the rows of the change.
 	takes      []take
 	key, other *end
@@ -82,7 +90,7 @@ type change struct {
 
 // Create binds the creation of an entity of the set. The fault is a *plan.Error.
 func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	return r.change(write.Create, values, o).create()
+	return r.change(write.Create, o.amended("", values), o).create()
 }
 
 // create adds the values of the service to a creation, and finishes it.
@@ -103,7 +111,7 @@ func (c *change) create() (*Writing, error) {
 
 // Update binds a change of the entity, or of the property that the path names. The fault is a *plan.Error.
 func (r *Resource) Update(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	return r.change(write.Update, values, o).update()
+	return r.change(write.Update, o.amended("", values), o).update()
 }
 
 // update adds the values of the service to a change, and finishes it.
@@ -267,6 +275,7 @@ func (c *change) finish() (*Writing, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.out.Rules = checks.rules
 	ch.Before, ch.After, ch.Links, ch.Prepared = checks.before, checks.after, checks.links, checks.prepared
 	if ch.After != nil {
 		if condition := ch.After.Condition(); condition != nil {
@@ -307,6 +316,9 @@ func (c *change) shape() string {
 func (c *change) checks() (*Checks, error) {
 	out := &Checks{}
 	var err error
+	if out.rules, err = c.rulesCheck(); err != nil {
+		return nil, err
+	}
 	if c.out.Change.Kind != write.Create {
 		if out.before, err = c.check(&syntax.Query{}, false, out); err != nil {
 			return nil, err
@@ -319,8 +331,11 @@ func (c *change) checks() (*Checks, error) {
 	return out, err
 }
 
-// tagged reports whether the precondition asks for the entity tag of the row before the change.
-func (c *change) tagged() bool { return c.o.Match != nil && !c.o.Match.Any }
+// tagged reports whether the precondition asks for the entity tag of the row before the change. That of rules, which have seen the
+// row, always does.
+func (c *change) tagged() bool {
+	return c.o.Match != nil && !c.o.Match.Any || c.Set.Write.Validator != ""
+}
 
 // node begins the plan that reads the row of a change.
 func (c *change) node(q *syntax.Query, shown bool) (*binding, *plan.Node, error) {

@@ -117,6 +117,7 @@ func (c *change) writes(path []*edm.Property) bool {
 func (c *change) takeOver(p edm.Pair, to *end, name string) error {
 	typ := p.Own[len(p.Own)-1].Type
 	a := write.Assignment{Path: p.Own}
+	c.out.linked = append(c.out.linked, p.Own)
 	v, known := to.value(p.Other)
 	if known {
 		l, ok := convert(&plan.Literal{T: p.Other[len(p.Other)-1].Type, Value: v}, typ)
@@ -166,6 +167,7 @@ func (c *change) unlink(nav *edm.Navigation, pairs []edm.Pair) error {
 			continue
 		}
 		nulls++
+		c.out.linked = append(c.out.linked, p.Own)
 		if before := c.value(p.Own); before != nil {
 			if !before.Null {
 				return contradicted(nav.Name)
@@ -188,12 +190,13 @@ func contradicted(name string) error {
 
 // Known gives a change the values that only the transaction knows.
 type Known interface {
-	// Made returns the row of After.Plan of an earlier change, Found the one that a plan reads, nil where there is none.
+	// Made returns the row of After.Plan of an earlier change, nil before that is made; Found the one that a plan reads, nil where there is none.
 	Made(c *write.Change) []plan.Value
 	Found(p *plan.Plan) ([]plan.Value, error)
 }
 
-// Ready returns the change with all that was not known when it was bound; nil where a row that it refers to is not there.
+// Ready returns the change with all that was not known when it was bound; nil where a row that it refers to is not there. A value
+// of an earlier change that is not made yet still has Of.
 func (w *Writing) Ready(in Known) (*write.Change, error) {
 	if !w.waits() {
 		return w.Change, nil
@@ -202,8 +205,11 @@ func (w *Writing) Ready(in Known) (*write.Change, error) {
 	out.Values = slices.Clone(out.Values)
 	for i := range out.Values {
 		if a := &out.Values[i]; a.Of != nil {
-			from := a.Of.After.Plan.Top.Columns[a.Column].T
-			if !put(a, from, in.Made(a.Of)[a.Column]) {
+			from, row := a.Of.After.Plan.Top.Columns[a.Column].T, in.Made(a.Of)
+			if row == nil {
+				continue
+			}
+			if !put(a, from, row[a.Column]) {
 				return nil, nil //nolint:nilnil // a dead link
 			}
 		}
@@ -233,7 +239,11 @@ func (t *take) into(a *write.Assignment, in Known) (bool, error) {
 	read := write.Assignment{Path: a.Path}
 	switch {
 	case t.made != nil:
-		if !put(&read, t.made.After.Plan.Top.Columns[t.column].T, in.Made(t.made)[t.column]) {
+		row := in.Made(t.made)
+		if row == nil {
+			return true, nil
+		}
+		if !put(&read, t.made.After.Plan.Top.Columns[t.column].T, row[t.column]) {
 			return false, nil
 		}
 	default:

@@ -8,14 +8,14 @@ import (
 // Refer binds a link from the entity before $ref to another one: Own and Nav of the resource say of what. The fault is a
 // *plan.Error.
 func (r *Resource) Refer(to *Resource, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	switch {
 	case r.Nav.Through:
 		return s.out, s.between(write.Link, r.Nav, endOf(r.Own), endOf(to), "")
 	case r.Nav.Collection:
 		return s.out, s.hold(r.Nav, endOf(r.Own), to, o.Match, "")
 	}
-	c := r.Own.change(write.Update, nil, WriteOptions{Minimal: true, Match: o.Match})
+	c := r.Own.change(write.Update, o.amended("", nil), WriteOptions{Minimal: true, Match: o.Match})
 	if err := c.link(r.Nav, r.Nav.Pairs, endOf(to), r.Nav.Name); err != nil {
 		return nil, err
 	}
@@ -24,14 +24,14 @@ func (r *Resource) Refer(to *Resource, o WriteOptions) (*Sequence, error) {
 
 // Unlink binds the removal of a link to an entity that is linked: of is the resource of that one, see Member.
 func (r *Resource) Unlink(of *Resource, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	switch {
 	case r.Nav.Through:
 		return s.out, s.between(write.Unlink, r.Nav, endOf(r.Own), endOf(of), "")
 	case r.Nav.Collection:
 		return s.out, s.hold(r.Nav, nil, of, o.Match, "")
 	}
-	c := r.Own.change(write.Update, nil, WriteOptions{Minimal: true, Match: o.Match})
+	c := r.Own.change(write.Update, o.amended("", nil), WriteOptions{Minimal: true, Match: o.Match})
 	if err := c.unlink(r.Nav, r.Nav.Pairs); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -44,13 +45,15 @@ type Sequence struct {
 type sequence struct {
 	main *Resource
 	out  *Sequence
+	// amended is that of WriteOptions.
+	amended map[string][]write.Assignment
 }
 
 // CreateAll binds the creation of an entity of the set, with all that is linked to it. Of a collection below an entity it is
 // linked to that one, too. The
 // fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
 func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	if r.Kind == OfRelated || len(e.Related) > 0 {
 		o.Checks = nil // other changes may need columns of theirs
 	}
@@ -76,13 +79,13 @@ func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 
 // UpdateAll binds a change of the entity, or of the property that the path names, with the links that the body has.
 func (r *Resource) UpdateAll(e *Entity, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	if len(e.Related) > 0 {
 		o.Checks = nil
 	}
 	follows, own := hasMany(e), o
 	own.Minimal = o.Minimal || follows
-	c := r.change(write.Update, e.Values, own)
+	c := r.change(write.Update, o.amended("", e.Values), own)
 	if err := s.toOne(c, e, 0); err != nil {
 		return nil, err
 	}
@@ -149,8 +152,8 @@ func (s *sequence) create(r *Resource, e *Entity, o WriteOptions, follows bool, 
 		return nil, nil, plan.Exceeded(-1, "expand_depth", int64(limit), "the entities of the body nest deeper than they may")
 	}
 	o.Minimal = o.Minimal || follows
-	c := r.change(write.Create, e.Values, o)
-	c.out.Path = e.Path
+	c := r.change(write.Create, o.amended(e.Path, e.Values), o)
+	c.out.Path, c.out.Place = e.Path, e.Path
 	if err := s.toOne(c, e, depth); err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +176,7 @@ func (s *sequence) nested(rel *Related, e *Entity, of *parent, depth int) (*end,
 		return nil, at(plan.Errorf(plan.Malformed, -1, "the set %s takes no new entities", rel.Nav.Target.Name), rel.Path)
 	}
 	r := &Resource{Kind: OfSet, Set: rel.Nav.Target, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}
-	w, _, err := s.create(r, e, WriteOptions{Minimal: true}, false, of, depth+1)
+	w, _, err := s.create(r, e, WriteOptions{Minimal: true, Amended: s.amended}, false, of, depth+1)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +263,10 @@ func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Mat
 	if w := r.Set.Write; w == nil || !w.Update {
 		return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", r.Set.Name), path)
 	}
-	c := r.change(write.Update, nil, WriteOptions{Minimal: true, Match: m})
+	o := WriteOptions{Minimal: true, Match: m, Amended: s.amended}
+	place := fmt.Sprintf("%s@%d", path, len(s.out.Steps))
+	c := r.change(write.Update, o.amended(place, nil), o)
+	c.out.Place = place
 	if r.Key == nil {
 		c.out.key = endOf(r)
 	}

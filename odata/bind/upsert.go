@@ -22,5 +22,5 @@ func (r *Resource) UpsertAll(e *Entity, o WriteOptions) (*Sequence, error) {
 	for i, p := range r.Set.Type.Key {
 		with.Values = append(with.Values, write.Assignment{Path: []*edm.Property{p}, Value: r.Key[i]})
 	}
-	return created.CreateAll(&with, WriteOptions{Minimal: o.Minimal})
+	return created.CreateAll(&with, WriteOptions{Minimal: o.Minimal, Amended: o.Amended})
 }

@@ -191,3 +191,10 @@ func (w *Writer) flushIfDue() error {
 	w.buf = w.buf[:0]
 	return w.err
 }
+
+// AppendObject appends the object of the fields of a row, without control information and whether or not they are null. Numbers are
+// numbers.
+func AppendObject(dst []byte, fields []plan.Field, row []plan.Value) []byte {
+	all := field{fields: (&Encoder{Format: header.JSON{Metadata: header.None}}).fields(fields)}
+	return append(all.members(append(dst, '{'), row), '}')
+}

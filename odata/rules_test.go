@@ -1,0 +1,367 @@
+package odata_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+)
+
+type ruledOrder struct {
+	ID     int     `odata:"id,auto"`
+	Status string  `odata:"status,default=open"`
+	Kind   *string `odata:"kind"`
+	By     string  `odata:"by,hide"`
+	Secret string  `odata:"secret,hide,default=s"`
+}
+
+type ruledItem struct {
+	Order int    `odata:"order,key"`
+	Line  int    `odata:"line,key"`
+	Price string `odata:"price,type=Decimal,precision=9,scale=2"`
+	Note  *int   `odata:"note"`
+}
+
+type ruledTag struct {
+	Name  string  `odata:"name,key"`
+	Text  *string `odata:"text"`
+	Order *int    `odata:"order"`
+}
+
+// ruled is a service whose rules are a function. asked are the proposals of each call.
+type ruled struct {
+	http.Handler
+	asked   [][]odata.Proposal
+	verdict func(n int, list []odata.Proposal) (odata.Verdict, error)
+	told    []odata.Written
+	log     bytes.Buffer
+	begun   func() int64
+}
+
+func newRuled(t *testing.T, verdict func(n int, list []odata.Proposal) (odata.Verdict, error)) *ruled {
+	t.Helper()
+	all := memory.Write{Create: true, Update: true, Delete: true, Validator: "rules"}
+	orders, tags, plain := all, all, all
+	orders.Set, orders.Fixed, orders.Filter = map[string]string{"by": "ada"}, []string{"kind"}, "status ne 'locked'"
+	plain.Validator = ""
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{
+		{Name: "Orders", Rows: []ruledOrder{{1, "open", nil, "bob", "s"}, {2, "locked", nil, "bob", "s"}}, Write: &orders, Navigations: []memory.Navigation{
+			{Name: "items", To: "Items", Many: true, On: map[string]string{"id": "order"}, Partner: "of"},
+			{Name: "tags", To: "Tags", Many: true, On: map[string]string{"id": "order"}, Partner: "of"},
+		}},
+		{Name: "Items", Rows: []ruledItem{{1, 1, "2.50", nil}}, Write: &all, Navigations: []memory.Navigation{
+			{Name: "of", To: "Orders", On: map[string]string{"order": "id"}, Foreign: true, Partner: "items"},
+		}},
+		{Name: "Tags", Rows: []ruledTag{{Name: "a"}}, Write: &tags, Navigations: []memory.Navigation{
+			{Name: "of", To: "Orders", On: map[string]string{"order": "id"}, Foreign: true, Partner: "tags"},
+		}},
+		{Name: "Notes", Rows: []note{{ID: 1, Text: "one"}}, Write: &plain},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &flaky{Source: source}
+	s := &ruled{verdict: verdict, begun: f.begun.Load}
+	s.Handler, err = odata.New(source.Model(), f, odata.Options{
+		Root: "/odata/", Base: func(*http.Request) string { return "http://h" },
+		Logger: hclog.New(&hclog.LoggerOptions{Output: &s.log}),
+		Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+			return odata.Caller{SignedIn: true, Settled: true, Client: "c", ID: "7"}, nil
+		},
+		Validate: func(_ context.Context, c odata.Caller, list []odata.Proposal) (odata.Verdict, error) {
+			if f.open.Load() != 0 {
+				t.Error("rules are asked while a transaction is open")
+			}
+			if c.ID != "7" {
+				t.Errorf("rules are told of %+v", c)
+			}
+			s.asked = append(s.asked, list)
+			if s.verdict == nil {
+				return odata.Verdict{}, nil
+			}
+			return s.verdict(len(s.asked), list)
+		},
+		Written: func(_ context.Context, _ odata.Caller, rows []odata.Written) { s.told = append(s.told, rows...) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if n := f.open.Load(); n != 0 {
+			t.Errorf("%d transactions are open at the end", n)
+		}
+	})
+	return s
+}
+
+// proposed are proposals in short: "create Orders $1 old > new".
+func proposed(list []odata.Proposal) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s %s > %s", p.Kind, p.Set, p.Key, p.Old, p.New)))
+	}
+	return out
+}
+
+var anyTag = []string{"If-Match", "*"}
+
+// What rules see of a change: the row before and behind it, with the visible properties and those that the service sets.
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	const open = `{"id":1,"status":"open","kind":null,"by":"bob"}`
+	for name, tt := range map[string]struct {
+		method, target, body string
+		header               []string
+		status               int
+		want                 []string
+	}{
+		"create":            {"POST", "Orders", `{"kind":"x"}`, nil, 201, []string{`create Orders $1  > {"id":null,"status":null,"kind":"x","by":"ada"}`}},
+		"update":            {"PATCH", "Orders(1)", `{"status":"paid","kind":"fixed"}`, anyTag, 200, []string{`update Orders 1 ` + open + ` > {"id":1,"status":"paid","kind":null,"by":"bob"}`}},
+		"delete":            {"DELETE", "Orders(1)/items(order=1,line=1)", "", anyTag, 204, []string{`delete Items order=1,line=1 {"order":1,"line":1,"price":2.50,"note":null} >`}},
+		"a property":        {"PUT", "Orders(1)/status", `{"value":"paid"}`, anyTag, 200, []string{`update Orders 1 ` + open + ` > {"id":1,"status":"paid","kind":null,"by":"bob"}`}},
+		"by navigation":     {"PATCH", "Items(order=1,line=1)/of", `{"status":"paid"}`, anyTag, 200, []string{`update Orders 1 ` + open + ` > {"id":1,"status":"paid","kind":null,"by":"bob"}`}},
+		"an upsert updates": {"PATCH", "Tags('a')", `{"text":"x"}`, anyTag, 200, []string{`update Tags 'a' {"name":"a","text":null,"order":null} > {"name":"a","text":"x","order":null}`}},
+		"an upsert creates": {"PATCH", "Tags('b')", `{"text":"x"}`, nil, 201, []string{`create Tags 'b'  > {"name":"b","text":"x","order":null}`}},
+		"deep": {"POST", "Orders", `{"status":"new","items":[{"line":1,"price":1.25},{"line":2,"price":3}],"tags":[{"name":"c"}],"tags@odata.bind":["Tags('a')"]}`, nil, 201, []string{
+			`create Orders $1  > {"id":null,"status":"new","kind":null,"by":"ada"}`,
+			`create Items $2  > {"order":"$1","line":1,"price":1.25,"note":null}`,
+			`create Items $3  > {"order":"$1","line":2,"price":3,"note":null}`,
+			`create Tags 'c'  > {"name":"c","text":null,"order":"$1"}`,
+			`update Tags 'a' {"name":"a","text":null,"order":null} > {"name":"a","text":null,"order":"$1"}`,
+		}},
+		"below":                {"POST", "Orders(1)/items", `{"line":9,"price":1}`, nil, 201, []string{`create Items order=1,line=9  > {"order":1,"line":9,"price":1,"note":null}`}},
+		"a link":               {"POST", "Orders(1)/tags/$ref", `{"@odata.id":"Tags('a')"}`, anyTag, 204, []string{`update Tags 'a' {"name":"a","text":null,"order":null} > {"name":"a","text":null,"order":1}`}},
+		"no rules":             {"PATCH", "Notes(1)", `{"text":"x"}`, anyTag, 200, nil},
+		"404":                  {"PATCH", "Orders(9)", `{"status":"x"}`, nil, 404, nil},
+		"428":                  {"PATCH", "Orders(1)", `{"status":"x"}`, nil, 428, nil},
+		"412":                  {"PATCH", "Orders(1)", `{"status":"x"}`, []string{"If-Match", `W/"1"`}, 412, nil},
+		"403":                  {"PATCH", "Orders(2)", `{"status":"x"}`, anyTag, 403, nil},
+		"422":                  {"PATCH", "Orders(1)", `{"status":null}`, anyTag, 422, nil},
+		"a link by navigation": {"PATCH", "Tags('a')", `{"of@odata.bind":"Items(order=1,line=1)/of"}`, anyTag, 200, []string{`update Tags 'a' {"name":"a","text":null,"order":null} > {"name":"a","text":null,"order":1}`}},
+		"409":                  {"PATCH", "Tags('a')", `{"of@odata.bind":"Items(order=1,line=8)/of"}`, anyTag, 409, nil},
+	} {
+		s := newRuled(t, nil)
+		w := request(s, tt.method, tt.target, tt.body, tt.header...)
+		var got []string
+		for _, list := range s.asked {
+			got = append(got, proposed(list)...)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || w.Code != tt.status || len(s.asked) > 1 {
+			t.Errorf("%s: %d %s, asked %d times: %s", name, w.Code, w.Body, len(s.asked), diff)
+		}
+		if tt.status >= 400 && len(s.told) > 0 {
+			t.Errorf("%s: %v was written", name, s.told)
+		}
+	}
+}
+
+func refuses(list ...odata.Objection) func(int, []odata.Proposal) (odata.Verdict, error) {
+	return func(int, []odata.Proposal) (odata.Verdict, error) { return odata.Verdict{Refused: list}, nil }
+}
+
+func amends(change int, property, value string) func(int, []odata.Proposal) (odata.Verdict, error) {
+	return func(int, []odata.Proposal) (odata.Verdict, error) {
+		return odata.Verdict{Amended: []odata.Amendment{{Change: change, Property: property, Value: json.RawMessage(value)}}}, nil
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	const deep = `{"items":[{"line":1,"price":1.25}]}`
+	for name, tt := range map[string]struct {
+		verdict              func(int, []odata.Proposal) (odata.Verdict, error)
+		method, target, body string
+		status               int
+		in, log              string
+	}{
+		"refused":            {refuses(odata.Objection{Property: "status", Message: "No."}), "PATCH", "Orders(1)", `{"status":"x"}`, 422, `"code":"refused","message":"No.","details":[{"code":"refused","message":"No.","target":"status"`, ""},
+		"refused as a whole": {refuses(odata.Objection{Message: "No."}), "DELETE", "Tags('a')", "", 422, `"details":[{"code":"refused","message":"No.","@Common`, ""},
+		"refused below":      {refuses(odata.Objection{Change: 1, Property: "price", Message: "No."}, odata.Objection{Message: "Nor."}), "POST", "Orders", deep, 422, `"message":"No.","target":"items/0/price"`, ""},
+		"refused and amended": {func(int, []odata.Proposal) (odata.Verdict, error) {
+			return odata.Verdict{Refused: []odata.Objection{{Message: "No."}}, Amended: []odata.Amendment{{Property: "status", Value: json.RawMessage(`"x"`)}}}, nil
+		}, "PATCH", "Orders(1)", `{}`, 422, "No.", ""},
+		"amended":                 {amends(0, "status", `"checked"`), "PATCH", "Orders(1)", `{"status":"x"}`, 200, `"status":"checked"`, ""},
+		"added":                   {amends(0, "status", `"checked"`), "PATCH", "Orders(1)", `{}`, 200, `"status":"checked"`, ""},
+		"amended in create":       {amends(0, "kind", `"checked"`), "POST", "Orders", `{}`, 201, `"kind":"checked"`, ""},
+		"amended upsert":          {amends(0, "text", `"checked"`), "PUT", "Tags('z')", `{"text":"x","order":null}`, 201, `"text":"checked"`, ""},
+		"amended property":        {amends(0, "status", `"checked"`), "PUT", "Orders(1)/status", `{"value":"x"}`, 200, `"value":"checked"`, ""},
+		"amended below":           {amends(1, "price", `"7.5"`), "POST", "Orders", deep, 201, `"price":7.5`, ""},
+		"amended to a number":     {amends(1, "price", `7.25`), "POST", "Orders", deep, 201, `"price":7.25`, ""},
+		"amended into the filter": {amends(0, "status", `"locked"`), "PATCH", "Orders(1)", `{}`, 403, "row_not_allowed", ""},
+		"amends a fixed one":      {amends(0, "kind", `"x"`), "PATCH", "Orders(1)", `{}`, 503, "unavailable", `change 0, the update of Orders(1), property \"kind\": it may not be written`},
+		"amends a set one":        {amends(0, "by", `"x"`), "POST", "Orders", `{}`, 503, "", `property \"by\"`},
+		"amends a hidden one":     {amends(0, "secret", `"x"`), "POST", "Orders", `{}`, 503, "", `property \"secret\": there is no such property`},
+		"amends a key":            {amends(0, "name", `"x"`), "POST", "Tags", `{"name":"q"}`, 503, "", "no key"},
+		"amends a link":           {amends(1, "order", `5`), "POST", "Orders", `{"tags":[{"name":"q"}]}`, 503, "", "a link of the request"},
+		"amends to null":          {amends(0, "status", `null`), "PATCH", "Orders(1)", `{}`, 503, "", "cannot be null"},
+		"amends a deletion":       {amends(0, "text", `null`), "DELETE", "Tags('a')", "", 503, "", "nothing to amend"},
+		"amends with no JSON":     {amends(0, "status", `"x"}, "value": {`), "PATCH", "Orders(1)", `{}`, 503, "", "not JSON"},
+		"amends another type":     {amends(0, "status", `5`), "PATCH", "Orders(1)", `{}`, 503, "", "needs a string"},
+		"amends nothing":          {amends(0, "nope", `5`), "PATCH", "Orders(1)", `{}`, 503, "", "nope"},
+		"amends elsewhere":        {amends(7, "status", `5`), "PATCH", "Orders(1)", `{}`, 503, "", "change 7"},
+		"refuses elsewhere":       {refuses(odata.Objection{Change: -1}), "PATCH", "Orders(1)", `{}`, 503, "", "change -1"},
+		"refuses no property":     {refuses(odata.Objection{Property: "secrets"}), "PATCH", "Orders(1)", `{}`, 503, "", "secrets"},
+		"fails":                   {func(int, []odata.Proposal) (odata.Verdict, error) { return odata.Verdict{}, errors.New("it died") }, "PATCH", "Orders(1)", `{}`, 503, "unavailable", "it died"},
+	} {
+		s := newRuled(t, tt.verdict)
+		before := request(s, "GET", "Orders?$expand=items,tags", "").Body.String()
+		header := []string{"Prefer", "return=representation"}
+		if tt.method != "POST" && !strings.Contains(tt.target, "'z'") {
+			header = append(header, anyTag...)
+		}
+		w := request(s, tt.method, tt.target, tt.body, header...)
+		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.in) || !strings.Contains(s.log.String(), tt.log) || len(s.asked) != 1 {
+			t.Errorf("%s: %d %s, asked %d times; log: %s", name, w.Code, w.Body, len(s.asked), &s.log)
+		}
+		after := request(s, "GET", "Orders?$expand=items,tags", "").Body.String()
+		if tt.status >= 400 && (after != before || s.told != nil) {
+			t.Errorf("%s: something was written: %v, %s", name, s.told, after)
+		}
+		if tt.status == 503 && strings.Contains(w.Body.String(), "died") {
+			t.Errorf("%s: the client gets %s", name, w.Body)
+		}
+	}
+}
+
+// A row that changes between the question and the transaction is judged anew, three times at most.
+func TestRowsMoveWhileRulesJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		moves, asked int
+		tagged       bool
+		status       int
+	}{
+		"never":        {0, 1, true, 200},
+		"once":         {1, 2, false, 200},
+		"twice":        {2, 3, false, 200},
+		"three times":  {3, 3, false, 409},
+		"once, tagged": {1, 2, true, 412},
+	} {
+		s := newRuled(t, nil)
+		asked := 0
+		s.verdict = func(_ int, list []odata.Proposal) (odata.Verdict, error) {
+			if list[0].Key != "'a'" || strings.Contains(string(list[0].New), `"moved`) {
+				return odata.Verdict{}, nil
+			}
+			if asked++; asked <= tt.moves {
+				if w := request(s, "PATCH", "Tags('a')", fmt.Sprintf(`{"text":"moved %d"}`, asked), anyTag...); w.Code != 200 {
+					t.Errorf("%s: %d %s", name, w.Code, w.Body)
+				}
+			}
+			return odata.Verdict{}, nil
+		}
+		header := anyTag
+		if tt.tagged {
+			header = []string{"If-Match", request(s, "GET", "Tags('a')", "").Header().Get("ETag")}
+		}
+		w := request(s, "PATCH", "Tags('a')", `{"text":"mine"}`, header...)
+		want := tt.asked
+		if tt.tagged && tt.moves > 0 {
+			want = 1 // the tag is another one before rules are asked again
+		}
+		if w.Code != tt.status || asked != want {
+			t.Errorf("%s: %d %s, asked %d times", name, w.Code, w.Body, asked)
+		}
+		got := request(s, "GET", "Tags('a')/text", "").Body.String()
+		if strings.Contains(got, "mine") != (tt.status == 200) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// An upsert is judged as what it does, also where the row comes or goes meanwhile.
+func TestUpsertsMoveWhileRulesJudge(t *testing.T) {
+	t.Parallel()
+	var s *ruled
+	s = newRuled(t, func(n int, _ []odata.Proposal) (odata.Verdict, error) {
+		if n == 1 {
+			if w := request(s, "POST", "Tags", `{"name":"n"}`); w.Code != 201 {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		}
+		return odata.Verdict{}, nil
+	})
+	w := request(s, "PATCH", "Tags('n')", `{"text":"x"}`)
+	var kinds []string
+	for _, list := range s.asked {
+		kinds = append(kinds, list[0].Kind)
+	}
+	if w.Code != 428 || !slices.Equal(kinds, []string{"create", "create"}) {
+		t.Errorf("%d %s, asked about %v", w.Code, w.Body, kinds)
+	}
+}
+
+// A request that had its effect is answered without rules.
+func TestRulesAndRepeatedRequests(t *testing.T) {
+	t.Parallel()
+	s := newRuled(t, nil)
+	headers := repeatHeaders()
+	for range 2 {
+		if w := request(s, "POST", "Orders", `{"status":"x"}`, headers...); w.Code != 201 || w.Header().Get("Location") != "http://h/odata/Orders(3)" {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	if len(s.asked) != 1 {
+		t.Errorf("rules were asked %d times", len(s.asked))
+	}
+}
+
+// A request whose rows are longer than rules get is refused before.
+func TestLongProposals(t *testing.T) {
+	t.Parallel()
+	s := newRuled(t, nil)
+	long := strings.Repeat("x", 1_000_000)
+	for _, name := range []string{"a", "b"} {
+		if w := request(s, "PATCH", "Tags('"+name+"')", `{"text":"`+long+`"}`, map[string][]string{"a": anyTag}[name]...); w.Code >= 300 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	s.asked = nil
+	w := request(s, "POST", "Orders", `{"tags@odata.bind":["Tags('a')","Tags('b')"]}`)
+	if w.Code != 413 || s.asked != nil {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// In a group rules judge the first request that writes. A second one is refused, and nothing passes unasked.
+func TestRulesInGroups(t *testing.T) {
+	t.Parallel()
+	part := func(id, method, url, body string) string {
+		return fmt.Sprintf(`{"id":%q,"atomicityGroup":"g","method":%q,"url":%q,"headers":{"content-type":"application/json","if-match":"*"},"body":%s}`, id, method, url, body)
+	}
+	for name, tt := range map[string]struct {
+		parts []string
+		want  map[string]int
+		asked int
+	}{
+		"one":             {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`)}, map[string]int{"a": 200}, 1},
+		"with no rules":   {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`), part("b", "PATCH", "Notes(1)", `{"text":"x"}`)}, map[string]int{"a": 200, "b": 200}, 1},
+		"behind no rules": {[]string{part("a", "PATCH", "Notes(1)", `{"text":"x"}`), part("b", "PATCH", "Orders(1)", `{"status":"x"}`)}, map[string]int{"a": 424, "b": 501}, 0},
+		"two":             {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`), part("b", "PATCH", "Tags('a')", `{"text":"x"}`)}, map[string]int{"a": 424, "b": 501}, 1},
+		"a certain fault": {[]string{part("a", "PATCH", "Orders(9)", `{"status":"x"}`), part("b", "PATCH", "Tags('a')", `{"text":"x"}`)}, map[string]int{"a": 412, "b": 424}, 0},
+	} {
+		s := newRuled(t, nil)
+		statuses := map[string]int{}
+		for id, r := range jsonBatch(t, s, `{"requests":[`+strings.Join(tt.parts, ",")+`]}`) {
+			statuses[id] = r.Status
+		}
+		if diff := cmp.Diff(tt.want, statuses); diff != "" || len(s.asked) != tt.asked {
+			t.Errorf("%s: asked %d times: %s", name, len(s.asked), diff)
+		}
+		if tt.want["a"] != 200 && s.told != nil {
+			t.Errorf("%s: %v was written", name, s.told)
+		}
+	}
+}
