@@ -90,7 +90,8 @@ type outcomes struct {
 	urls         map[string]string // of those that succeeded, without references and options
 }
 
-// note keeps how a request went. location is the URL of the entity that it has made; empty for none.
+// note keeps how a request went. location is the URL of the entity that it has made; empty for none. The URL counts from its path on:
+// a repeated answer has the host to which the request was sent first.
 func (o *outcomes) note(r batch.Request, ok bool, location string) {
 	for _, name := range []string{r.ID, r.Group} {
 		if name != "" {
@@ -100,6 +101,10 @@ func (o *outcomes) note(r batch.Request, ok bool, location string) {
 	}
 	switch {
 	case ok && location != "":
+		if at := strings.Index(location, "://"); at >= 0 {
+			_, path, _ := strings.Cut(location[at+len("://"):], "/")
+			location = "/" + path
+		}
 		o.urls[r.ID] = location
 	case ok:
 		o.urls[r.ID], _, _ = strings.Cut(referenced(r.URL, o.urls), "?")

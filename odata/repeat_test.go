@@ -1,11 +1,14 @@
 package odata_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -62,5 +65,30 @@ func TestLongAnswersAreKeptShort(t *testing.T) {
 		if w.Code != status || w.Header().Get("Location") != "http://h/odata/Notes(2)" || i > 0 && (w.Body.Len() > 0 || entity != "http://h/odata/Notes(2)") {
 			t.Errorf("answer %d: %d %v", i, w.Code, w.Header())
 		}
+	}
+}
+
+// A group that was done under one address of the service is repeated under another one, and its references lead there.
+func TestGroupsAreRepeatedUnderAnotherAddress(t *testing.T) {
+	t.Parallel()
+	h := notes(t, &flaky{}, func(o *odata.Options) { o.Base = func(r *http.Request) string { return "http://" + r.Host } })
+	ids := fmt.Sprintf(`"Repeatability-Request-ID":"r","Repeatability-First-Sent":%q`, repeatHeaders()[3])
+	body := `{"requests":[
+		{"id":"1","atomicityGroup":"g","method":"POST","url":"Notes","headers":{"Content-Type":"application/json",` + ids + `},"body":{"text":"two"}},
+		{"id":"2","atomicityGroup":"g","method":"PATCH","url":"$1","headers":{"Content-Type":"application/json","If-Match":"*",` + ids + `},"body":{"text":"three"}},
+		{"id":"3","method":"GET","url":"$1/text"}]}`
+	answers := [2]string{}
+	for i, host := range []string{"a", "b"} {
+		r := httptest.NewRequest(http.MethodPost, "http://"+host+"/odata/$batch", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if answers[i] = w.Body.String(); !strings.Contains(answers[i], `"value":"three"`) {
+			t.Errorf("%s: %d %s", host, w.Code, answers[i])
+		}
+		answers[i], _, _ = strings.Cut(answers[i], `{"id":"3"`) // its addresses are those of the host that reads
+	}
+	if answers[0] != answers[1] {
+		t.Errorf("first %s\nthen %s", answers[0], answers[1])
 	}
 }

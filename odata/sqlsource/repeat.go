@@ -106,8 +106,7 @@ func (t *transaction) Claim(r *write.Repeat) (*write.Kept, error) {
 		}
 	}
 	if err != nil {
-		t.ended = true
-		return nil, t.refusal(nil, err)
+		return nil, t.unkept(err)
 	}
 	return kept, nil
 }
@@ -118,8 +117,19 @@ func (t *transaction) Keep(r *write.Repeat, answer []byte) error {
 		return errEnded
 	}
 	if _, err := t.tx.Exec(sqltext.Requests(t.source.dialect).Keep, []any{answer, r.ID}); err != nil {
-		t.ended = true
-		return t.refusal(nil, err)
+		return t.unkept(err)
 	}
 	return nil
 }
+
+// unkept ends the transaction for an error of the table of requests.
+func (t *transaction) unkept(err error) error {
+	t.ended = true
+	if engine.IsChanged(err) {
+		t.source.forgotten.Store(true)
+	}
+	return t.refusal(nil, err)
+}
+
+// errForgotten is the reason of Ready while the table of requests is gone.
+var errForgotten = errors.New("the table vestibule_requests is gone: vestibule migrate makes it")

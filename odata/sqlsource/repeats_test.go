@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +14,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // Two hosts over one database are sent each of some creates by several clients at once, again and again: each is made once, and all
@@ -135,5 +138,58 @@ func TestRequestsWithoutTable(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A table of requests that somebody drops under a running source is a 503 for those who repeat, and Ready says so until it is there
+// again.
+func TestDroppedTableOfRequests(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := database(t, dialect, "CREATE TABLE notes (id INTEGER PRIMARY KEY, text VARCHAR(20))")
+			cfg := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Notes", Table: "notes", Write: &sqlsource.Write{Create: true}}}}
+			var sources [2]*sqlsource.Source // of two hosts
+			for i := range sources {
+				s, err := sqlsource.New(t.Context(), db, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				if _, err := s.Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				sources[i] = s
+			}
+			s := sources[0]
+			claim := func() error {
+				tx, err := s.Begin(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = tx.Close() }()
+				_, err = tx.Claim(&write.Repeat{ID: make([]byte, 32), Print: make([]byte, 32), Ends: time.Now()})
+				return err
+			}
+			if err := errors.Join(claim(), s.Ready(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.DB.Exec("DROP TABLE vestibule_requests"); err != nil {
+				t.Fatal(err)
+			}
+			if fault, ok := errors.AsType[*plan.Error](claim()); !ok || fault.Kind != plan.Unavailable {
+				t.Errorf("the claim: %v", fault)
+			}
+			if err := s.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "vestibule_requests") {
+				t.Errorf("not told: %v", err)
+			}
+			if made, err := sources[1].Migrate(t.Context()); err != nil || !made {
+				t.Fatal(made, err)
+			}
+			if err := errors.Join(s.Ready(t.Context()), claim()); err != nil {
+				t.Errorf("the table is back: %v", err)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -74,6 +75,8 @@ type Source struct {
 	pool       *sqlx.DB // nil for SQLite
 	// remembers reports that there is a table for requests that can be repeated.
 	remembers bool
+	// forgotten reports that a request failed because that table is not there any more.
+	forgotten atomic.Bool
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -208,7 +211,7 @@ func (s *Source) FileChanges() (exchanged, copied int64) {
 
 // Ready returns the reason why the source cannot read; nil if it knows none. It returns engine.ErrCopied if another file was
 // copied over the SQLite file. If a request has failed because tables or columns changed, it returns that change until the
-// request succeeds or the columns have their types again.
+// request succeeds or the columns have their types again. The same holds for the table of requests.
 func (s *Source) Ready(ctx context.Context) error {
 	if lite, ok := s.db.(*engine.SQLite); ok {
 		if err := lite.Look(); err != nil {
@@ -217,6 +220,13 @@ func (s *Source) Ready(ctx context.Context) error {
 	}
 	if err := s.shape.still(ctx); err != nil {
 		return changedBelow(err)
+	}
+	if s.forgotten.Load() {
+		there, err := s.Migrated(ctx)
+		if err == nil && !there {
+			return changedBelow(errForgotten)
+		}
+		s.forgotten.Store(err != nil)
 	}
 	return s.changed.look(func(p *plan.Plan) error {
 		rows, err := s.reader.Open(ctx, p)

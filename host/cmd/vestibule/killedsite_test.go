@@ -33,7 +33,7 @@ type killSite struct {
 	hostKills, startKills, serverKills, sessionKills, mutedKills int
 }
 
-// killConfig has a set that counts versions, and one whose entity tags are digests.
+// killConfig has a set that counts versions, and one whose entity tags are digests. Orders may have two rows with the same code.
 const killConfig = `
 database {
   driver = %q
@@ -63,6 +63,14 @@ odata {
       create = true
       update = true
       delete = true
+    }
+  }
+  entity_set "Orders" {
+    table = "orders"
+    write {
+      create  = true
+      update  = true
+      version = "version"
     }
   }
 }
@@ -95,6 +103,7 @@ func newKillSite(t *testing.T, dialect string) *killSite {
 	for _, statement := range []string{
 		"CREATE TABLE counted (id " + counted + columns + ", version INTEGER NOT NULL)",
 		"CREATE TABLE plain (id " + counted + columns + ")",
+		"CREATE TABLE orders (id " + counted + strings.Replace(columns, " UNIQUE", "", 1) + ", version INTEGER NOT NULL)",
 		"INSERT INTO counted (code, history, latest, version) VALUES ('shared0', 'made', 'made', 1), ('shared1', 'made', 'made', 1)",
 		"INSERT INTO plain (code, history, latest) VALUES ('shared0', 'made', 'made'), ('shared1', 'made', 'made')",
 	} {
@@ -196,8 +205,12 @@ type killAnswer struct {
 
 // send sends a request once, to any of the hosts.
 func (s *killSite) send(client *http.Client, r *rand.Rand, method, path, body string, header http.Header) killAnswer {
-	host := s.hosts[r.IntN(len(s.hosts))].address
-	request, err := http.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	return s.sendTo(s.hosts[r.IntN(len(s.hosts))], client, method, path, body, header)
+}
+
+// sendTo sends a request once to a host.
+func (s *killSite) sendTo(h *rollingHost, client *http.Client, method, path, body string, header http.Header) killAnswer {
+	request, err := http.NewRequest(method, "http://"+h.address+path, strings.NewReader(body))
 	if err != nil {
 		s.Error(err)
 		return killAnswer{verdict: unsent}

@@ -19,6 +19,13 @@ import (
 // was answered as done is there afterwards, what was refused is not, and no change set is there by half. LONG=1, which make nightly
 // sets, takes 2,000 writes for each database and each of the two; KILLED_SEED repeats a choice of writes and moments.
 func TestWritesUnderKills(t *testing.T) {
+	underKills(t, (*killSite).writeUnderKills)
+}
+
+// underKills runs a test with kills of hosts, and with kills of the database, on SQLite and one of the other databases; with LONG=1 on
+// both, and longer.
+func underKills(t *testing.T, run func(s *killSite, seed uint64, writes, kills int, kill func(*rand.Rand))) {
+	t.Helper()
 	seed := rand.Uint64()
 	if text := os.Getenv("KILLED_SEED"); text != "" {
 		var err error
@@ -45,7 +52,7 @@ func TestWritesUnderKills(t *testing.T) {
 				if what == "database" {
 					kill = s.killDatabase
 				}
-				s.writeUnderKills(seed, writes, kills, kill)
+				run(s, seed, writes, kills, kill)
 			})
 		}
 	}
