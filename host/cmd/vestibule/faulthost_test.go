@@ -49,6 +49,9 @@ func newFaultKit(t *testing.T, rows []fault) faultKit {
 			t.Fatal(err)
 		}
 	}
+	if _, err := db.Exec(`CREATE TABLE orders (id INTEGER PRIMARY KEY, status VARCHAR(20) NOT NULL); INSERT INTO orders VALUES (1, 'open')`); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +128,10 @@ func (h *faultHost) configure(row fault, version string) {
 	if row.start != "" {
 		start = row.start
 	}
+	role, endpoint := "dispenser", ""
+	if row.writes {
+		role, endpoint = "validator", judgedOrders
+	}
 	h.write("config.hcl", fmt.Sprintf(`
 server {
   address = "127.0.0.1:0"
@@ -142,11 +149,11 @@ route "dashboard" {
 }
 plugin "fault" {
   command = [%s, %q, %q]
-  roles   = ["dispenser"]
-  env     = { TOLD = "%s/told", PIDS = "%[5]s/pids", ONCE = "%[5]s/once" }
+  roles   = [%q]
+  env     = { TOLD = "%s/told", PIDS = "%[6]s/pids", ONCE = "%[6]s/once" }
   %s
 }
-`, h.store, command, start, version, h.dir, row.block(h)))
+%s`, h.store, command, start, version, role, h.dir, row.block(h), endpoint))
 }
 
 // add adds a person.

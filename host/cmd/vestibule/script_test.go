@@ -45,11 +45,16 @@ func (c cleaner) Run() int {
 
 func TestStories(t *testing.T) {
 	bin, shop := buildPlugins(t), makeShop(t)
+	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PLUGINS", bin)
+			e.Setenv("EXAMPLES", examples)
 			e.Setenv("JAR", filepath.Join(e.WorkDir, "jar.json"))
 			e.Setenv("SHOP", shop)
 			e.Values[hostKey{}] = &running{}
