@@ -161,16 +161,21 @@ func (e *written) inside(o *operation, m *model) string {
 	return `"` + o.inside.nav + `":` + text
 }
 
-// learnInside notes the number of a maker that was created for a part.
-func (e *written) learnInside(o *operation, user int) {
+// learnInside notes the number of a maker that was created for a part. body is that of the answer, where there is one.
+func (e *written) learnInside(o *operation, body []byte, user int) {
 	if o.inside.nav != "maker" {
 		return
 	}
-	part := e.target(&operation{set: "Parts", key: []string{o.values["code"]}}, &modelSet{key: []string{"code"}})
-	var row struct {
-		Maker json.Number `json:"maker_id"`
+	if len(body) == 0 {
+		part := e.target(&operation{set: "Parts", key: []string{o.values["code"]}}, &modelSet{key: []string{"code"}})
+		body = e.send(http.MethodGet, part+"?$expand=maker", "", user).Body.Bytes()
 	}
-	if json.Unmarshal(e.send(http.MethodGet, part+"?$select=maker_id", "", user).Body.Bytes(), &row) == nil {
-		e.numbers["Makers"][o.inside.maker] = row.Maker.String()
+	var row struct {
+		Maker struct {
+			ID json.Number `json:"id"`
+		} `json:"maker"`
+	}
+	if json.Unmarshal(body, &row) == nil {
+		e.numbers["Makers"][o.inside.maker] = row.Maker.ID.String()
 	}
 }

@@ -314,7 +314,7 @@ func (e *written) run(o *operation, m *model, user, next int) string {
 	w := e.send(o.method, e.path(o, m), body, user, header...)
 	if w.Code == http.StatusCreated || w.Code == http.StatusNoContent && o.method == http.MethodPost {
 		e.learn(o.set, w.Header().Get("Location"), next)
-		e.learnInside(o, user)
+		e.learnInside(o, w.Body.Bytes(), user)
 	}
 	return fmt.Sprintf("%d %s %s", w.Code, e.shown(o.set, w.Header().Get("Location")), e.shown(o.set, w.Body.String()))
 }
@@ -355,6 +355,7 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 		Responses []struct {
 			Status  int
 			Headers map[string]string
+			Body    json.RawMessage
 		}
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
@@ -364,7 +365,7 @@ func (e *written) group(list []*operation, m *model, user int, nexts []int) []in
 	for i, r := range answer.Responses {
 		if out = append(out, r.Status); r.Status == http.StatusCreated {
 			e.learn(list[i].set, r.Headers["location"], nexts[i])
-			e.learnInside(list[i], user)
+			e.learnInside(list[i], r.Body, user)
 		}
 	}
 	return out
