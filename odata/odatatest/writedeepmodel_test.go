@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,8 @@ import (
 type modelInside struct {
 	nav  string
 	many bool
+	// bound reports that the body has the addresses of rows that are there, and not entities.
+	bound bool
 	// of are the creations of the entities. One with a key names a row that is there.
 	of []*operation
 	// maker is the number of a maker that is created for a part.
@@ -67,25 +70,76 @@ func (m *model) nested(o *operation, above map[string]string, user int) (modelRo
 		row = rows[len(rows)-1]
 	}
 	if in.many {
-		status = worse(status, m.below(in.of, row.values["id"], user))
+		status = worse(status, m.below(o, row.values[m.sets[o.set].key[0]], user))
 	}
 	return row, status
 }
 
-// below creates parts of a maker, and adopts those that are there behind them.
-func (m *model) below(parts []*operation, maker string, user int) int {
+// below creates the rows inside of one that has the key, and links those that are there behind them.
+func (m *model) below(o *operation, key string, user int) int {
 	status := http.StatusCreated
-	for _, part := range parts {
-		if part.key == nil {
-			_, refused := m.nested(part, map[string]string{"maker_id": maker}, user)
-			status = worse(status, refused)
+	for _, in := range o.inside.of {
+		if in.key != nil {
+			continue
+		}
+		above := map[string]string{}
+		if in.set == "Parts" {
+			above["maker_id"] = key
+		}
+		row, refused := m.nested(in, above, user)
+		if in.set != "Parts" && refused == http.StatusCreated {
+			m.join(o.set, key, row.values[m.sets[in.set].key[0]])
+		}
+		status = worse(status, refused)
+	}
+	for _, in := range o.inside.of {
+		switch {
+		case in.key == nil:
+		case in.set == "Parts":
+			status = worse(status, m.adopt(in.key, key, user))
+		default:
+			status = worse(status, m.reach(o.set, key, in, user))
 		}
 	}
-	for _, part := range parts {
-		if part.key != nil {
-			status = worse(status, m.adopt(part.key, maker, user))
-		}
+	return status
+}
+
+// reach links a team or a badge to one that is there.
+func (m *model) reach(set, key string, to *operation, user int) int {
+	s := m.sets[to.set]
+	at := m.find(s, to.key, user)
+	switch {
+	case at < 0:
+		return 409
+	case s.filter != nil && !s.filter(m.rows[to.set][at], user):
+		return notAdopted
 	}
+	m.join(set, key, to.key[0])
+	return http.StatusCreated
+}
+
+// join adds the link of a team or a badge, unless it is there.
+func (m *model) join(set, key, other string) {
+	link := [2]string{key, other}
+	if set == "Badges" {
+		link = [2]string{other, key}
+	}
+	if !slices.Contains(m.links, link) {
+		m.links = append(m.links, link)
+	}
+}
+
+// patchDeep predicts the status of a change whose body binds rows, and makes it.
+func (m *model) patchDeep(o *operation, user int) int {
+	after := m.clone()
+	status := after.patch(o.set, o.key, o.values, o.tag, user)
+	if status >= 300 {
+		return status
+	}
+	if refused := after.below(o, o.key[0], user); refused != http.StatusCreated {
+		return refused % 1000
+	}
+	m.rows, m.next, m.links = after.rows, after.next, after.links
 	return status
 }
 
@@ -115,7 +169,7 @@ func (g writes) nest(m *model, o *operation, depth int) {
 				chance = 9
 			}
 			if name != s.auto && name != "maker_id" && g.IntN(10) < chance {
-				in.values[name] = g.value(m, name)
+				in.values[name] = g.valueOf(m, s, name)
 			}
 		}
 		if depth > 1 && g.IntN(2) == 0 {
@@ -141,6 +195,32 @@ func (g writes) nest(m *model, o *operation, depth int) {
 			part.inside = modelInside{} // its maker is the one above
 			o.inside.of = append(o.inside.of, part)
 		}
+	case "Teams", "Badges":
+		o.inside = modelInside{nav: "badges", many: true}
+		other := m.sets["Badges"]
+		if o.set == "Badges" {
+			o.inside.nav, other = "teams", m.sets["Teams"]
+		}
+		for range g.IntN(3) {
+			in := create(other.name)
+			if g.IntN(2) == 0 {
+				in = &operation{set: other.name, key: []string{g.valueOf(m, other, other.key[0])}}
+			}
+			o.inside.of = append(o.inside.of, in)
+		}
+	}
+}
+
+// bindMany lets the body of a creation or a change bind rows by a property to many.
+func (g writes) bindMany(m *model, o *operation) {
+	to := map[string]string{"Makers": "Parts", "Teams": "Badges", "Badges": "Teams"}[o.set]
+	if to == "" {
+		return
+	}
+	o.inside = modelInside{nav: strings.ToLower(to), many: true, bound: true}
+	s := m.sets[to]
+	for range 1 + g.IntN(2) {
+		o.inside.of = append(o.inside.of, &operation{set: to, key: []string{g.valueOf(m, s, s.key[0])}})
 	}
 }
 
@@ -148,6 +228,10 @@ func (g writes) nest(m *model, o *operation, depth int) {
 func (e *written) inside(o *operation, m *model) string {
 	var list []string
 	for _, in := range o.inside.of {
+		if o.inside.bound {
+			list = append(list, `"`+e.target(in, m.sets[in.set])+`"`)
+			continue
+		}
 		if in.key != nil {
 			list = append(list, `{"@odata.id":"`+e.target(in, m.sets[in.set])+`"}`)
 			continue
@@ -157,6 +241,9 @@ func (e *written) inside(o *operation, m *model) string {
 	text := strings.Join(list, ",")
 	if o.inside.many {
 		text = "[" + text + "]"
+	}
+	if o.inside.bound {
+		return `"` + o.inside.nav + `@odata.bind":` + text
 	}
 	return `"` + o.inside.nav + `":` + text
 }

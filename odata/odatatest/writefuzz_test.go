@@ -49,6 +49,8 @@ func (o *operation) apply(m *model, user int) int {
 	switch {
 	case o.between.path != "":
 		return m.linkBetween(o, user)
+	case o.inside.nav != "" && o.method == http.MethodPatch:
+		return m.patchDeep(o, user)
 	case o.inside.nav != "":
 		return m.deep(o, user)
 	case o.link.path != "":
@@ -97,6 +99,8 @@ func (g writes) operation(m *model) *operation {
 	}
 	if g.link(m, o); o.key == nil && o.link.set == "" && g.IntN(4) == 0 {
 		g.nest(m, o, 2)
+	} else if o.method != http.MethodDelete && o.link.set == "" && g.IntN(4) == 0 {
+		g.bindMany(m, o)
 	}
 	if (o.set == "Teams" || o.set == "Badges") && g.IntN(2) == 0 {
 		g.between(m, o)
