@@ -247,7 +247,7 @@ func (e *written) body(o *operation, m *model) string {
 		}
 	}
 	if o.link.bind != "" {
-		members = append(members, `"`+o.link.bind+`@odata.bind":`+e.reference(o.link))
+		members = append(members, e.bound(o.link))
 	}
 	if o.inside.nav != "" {
 		members = append(members, e.inside(o, m))

@@ -12,6 +12,8 @@ import (
 type modelLink struct {
 	// bind is the navigation property to one that the body binds.
 	bind string
+	// inline reports that the body has an object with the address, and not @odata.bind.
+	inline bool
 	// path is the path of a request for a link: one of ownRef, collectionRef, memberRef, optionRef and below.
 	path string
 	// set is the set of the other end. key is the key there; "null" for no row.
@@ -132,6 +134,7 @@ func (g writes) link(m *model, o *operation) {
 	if o.link.bind == "" {
 		return
 	}
+	o.link.inline = o.method == http.MethodPost && g.IntN(2) == 0
 	for _, name := range m.sets[o.set].link {
 		delete(o.values, name)
 	}
@@ -203,6 +206,18 @@ func (e *written) reference(l modelLink) string {
 		return "null"
 	}
 	return `"` + e.address(l) + `"`
+}
+
+// bound is the member of a body that links a row by a property to one.
+func (e *written) bound(l modelLink) string {
+	text := e.reference(l)
+	switch {
+	case !l.inline:
+		return `"` + l.bind + `@odata.bind":` + text
+	case l.key != nil:
+		text = `{"@odata.id":` + text + "}"
+	}
+	return `"` + l.bind + `":` + text
 }
 
 // path is the path of an operation for the engine.
