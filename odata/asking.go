@@ -238,9 +238,8 @@ func (s *seen) still(ch *write.Change) *write.Change {
 	if ch.Kind != write.Create && !sameKey(s.change.Key, ch) {
 		return nil
 	}
-	for i, a := range s.change.Values {
-		t := a.Type()
-		if a.Of == nil && !plan.Same(&plan.Literal{T: t, Value: a.Value}, &plan.Literal{T: t, Value: ch.Values[i].Value}) {
+	for i := range s.change.Values {
+		if a := &s.change.Values[i]; a.Of == nil && !sameValue(a, &ch.Values[i]) {
 			return nil
 		}
 	}
@@ -249,9 +248,31 @@ func (s *seen) still(ch *write.Change) *write.Change {
 	return &out
 }
 
+// alike reports whether a change has the values that rules have seen, but for those that rules have amended.
+func (s *seen) alike(ch *write.Change, amended []write.Assignment) bool {
+	for _, v := range ch.Values {
+		at := func(list []write.Assignment) int {
+			return slices.IndexFunc(list, func(a write.Assignment) bool { return slices.Equal(a.Path, v.Path) })
+		}
+		if at(amended) >= 0 || v.Of != nil {
+			continue
+		}
+		i := at(s.change.Values)
+		if i < 0 || !sameValue(&s.change.Values[i], &v) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameValue(a, b *write.Assignment) bool {
+	t := a.Type()
+	return plan.Same(&plan.Literal{T: t, Value: a.Value}, &plan.Literal{T: t, Value: b.Value})
+}
+
 // moved ends a transaction whose rows are not those that rules have seen. Rules are asked again, maxAsked times in all.
 func (c *changes) moved() error {
-	if c.moves++; c.moves < maxAsked && c.ctx.Err() == nil {
+	if c.moves++; c.moves < maxAsked && c.judged.q.ctx.Err() == nil {
 		c.undone = true
 		return errAgain
 	}

@@ -303,6 +303,36 @@ func TestUpsertsMoveWhileRulesJudge(t *testing.T) {
 	}
 }
 
+// A link to the row at the end of another link is the one that rules have seen, with amendments and without.
+func TestLinksMoveWhileRulesJudge(t *testing.T) {
+	t.Parallel()
+	for name, verdict := range map[string]odata.Verdict{"accepted": {}, "amended": {Amended: []odata.Amendment{{Property: "text", Value: json.RawMessage(`"checked"`)}}}} {
+		s := newRuled(t, nil)
+		for _, tag := range []string{`{"name":"b","order":1}`, `{"name":"c"}`} {
+			if w := request(s, "POST", "Tags", tag); w.Code != 201 {
+				t.Fatalf("%d %s", w.Code, w.Body)
+			}
+		}
+		var judged []string
+		s.verdict = func(_ int, list []odata.Proposal) (odata.Verdict, error) {
+			if list[0].Key != "'c'" {
+				return odata.Verdict{}, nil
+			}
+			if judged = append(judged, string(list[0].New)); len(judged) == 1 {
+				if w := request(s, "PATCH", "Tags('b')", `{"order":2}`, anyTag...); w.Code != 200 {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			}
+			return verdict, nil
+		}
+		w := request(s, "PATCH", "Tags('c')", `{"of@odata.bind":"Tags('b')/of"}`, anyTag...)
+		want := []string{`{"name":"c","text":null,"order":1}`, `{"name":"c","text":null,"order":2}`}
+		if diff := cmp.Diff(want, judged); diff != "" || w.Code != 200 || !strings.Contains(w.Body.String(), `"order":2`) {
+			t.Errorf("%s: %d %s: %s", name, w.Code, w.Body, diff)
+		}
+	}
+}
+
 // A request that had its effect is answered without rules.
 func TestRulesAndRepeatedRequests(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,9 @@ func (a *asking) amend(c *changes, before *bind.Sequence, list []Amendment) (*bi
 		if err != nil || ch == nil {
 			return nil, a.broken(last.Change, last.Property, "the amendments contradict a link")
 		}
+		if !a.seen[i].alike(ch, a.amended[w.Place]) {
+			return nil, c.moved()
+		}
 		with := *ch
 		with.Key = a.seen[i].change.Key
 		a.seen[i].change = &with
