@@ -14,7 +14,11 @@ import (
 
 // multipartFormat writes a multipart/mixed answer (OData-Protocol 11.7.7.5).
 // Its boundary is random, so that nobody can store data that contains it.
-type multipartFormat struct{ boundary string }
+type multipartFormat struct {
+	boundary string
+	// group is the change set whose answers are being written, and inner their boundary.
+	group, inner string
+}
 
 func newMultipartFormat() *multipartFormat {
 	return &multipartFormat{boundary: "batchresponse_" + rand.Text()}
@@ -25,12 +29,18 @@ func (f *multipartFormat) contentType() string { return "multipart/mixed;boundar
 func (f *multipartFormat) open(io.Writer) error { return nil }
 
 func (f *multipartFormat) head(w io.Writer, r Request, status int, h http.Header) error {
-	id := ""
+	if err := f.nest(w, r.Group, status); err != nil {
+		return err
+	}
+	boundary, id := f.boundary, ""
+	if f.group != "" {
+		boundary = f.inner
+	}
 	if r.ID != "" {
 		id = "Content-ID: " + r.ID + "\r\n"
 	}
 	_, err := fmt.Fprintf(w, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n%s\r\nHTTP/1.1 %d %s\r\n",
-		f.boundary, id, status, http.StatusText(status))
+		boundary, id, status, http.StatusText(status))
 	if err != nil {
 		return err
 	}
@@ -38,6 +48,29 @@ func (f *multipartFormat) head(w io.Writer, r Request, status int, h http.Header
 		return err
 	}
 	_, err = io.WriteString(w, "\r\n")
+	return err
+}
+
+// nest begins and ends the part of a change set. A change set that succeeded is a part with a part for each of its
+// requests, and one that failed is a single answer.
+func (f *multipartFormat) nest(w io.Writer, group string, status int) error {
+	if status >= http.StatusBadRequest {
+		group = ""
+	}
+	if group == f.group {
+		return nil
+	}
+	if f.group != "" {
+		if _, err := io.WriteString(w, "--"+f.inner+"--\r\n"); err != nil {
+			return err
+		}
+	}
+	f.group = group
+	if group == "" {
+		return nil
+	}
+	f.inner = "changesetresponse_" + rand.Text()
+	_, err := fmt.Fprintf(w, "--%s\r\nContent-Type: multipart/mixed;boundary=%s\r\n\r\n", f.boundary, f.inner)
 	return err
 }
 
@@ -52,6 +85,9 @@ func (f *multipartFormat) end(w io.Writer) error {
 }
 
 func (f *multipartFormat) close(w io.Writer) error {
+	if err := f.nest(w, "", http.StatusOK); err != nil {
+		return err
+	}
 	_, err := io.WriteString(w, "--"+f.boundary+"--\r\n")
 	return err
 }
