@@ -127,10 +127,25 @@ odata {
       many = true
       on   = { id = "order_id" }
     }
+    # The people of the shop take orders, and change them until they are paid.
+    write {
+      create = true
+      update = true
+      filter = "status eq 'Placed'"
+      set    = { ordered_at = "@now" }
+      fixed  = ["customer_id"]
+    }
   }
   entity_set "OrderItems" {
     table = "order_items"
     type  = "OrderItem"
+    write {
+      create = true
+      update = true
+      delete = true
+      filter = "order/status eq 'Placed'"
+      fixed  = ["order_id", "line_no"]
+    }
   }
   # The people of the shop correct any review, but those of products that are no longer
   # sold. The host writes author, times and version, whatever a client sends.

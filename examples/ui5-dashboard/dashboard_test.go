@@ -84,6 +84,7 @@ func TestDashboard(t *testing.T) {
 	t.Run("way back", func(t *testing.T) { wayBack(t, s) })
 	t.Run("session", func(t *testing.T) { session(t, s) })
 	t.Run("orders", func(t *testing.T) { orders(t, s) })
+	t.Run("order", func(t *testing.T) { order(t, s) })
 	t.Run("reviews", func(t *testing.T) { reviews(t, s) })
 	t.Run("unsettled", func(t *testing.T) { unsettled(t, s) })
 }

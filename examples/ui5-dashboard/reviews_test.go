@@ -187,7 +187,13 @@ func (b *tab) editAt(row, column int, text string) {
 // save presses the button, and waits for what is said then.
 func (b *tab) save(said string) {
 	b.T.Helper()
-	b.Click(reviewList + "save")
+	b.saveOn(reviewList, said)
+}
+
+// saveOn is save on any page.
+func (b *tab) saveOn(page, said string) {
+	b.T.Helper()
+	b.Click(page + "save")
 	b.Wait(fmt.Sprintf(`[...document.querySelectorAll('.sapMMessageToast')].some((toast) => toast.textContent === %q)`, said))
 	b.Wait(`document.querySelector('.sapMMessageToast') === null`)
 }

@@ -96,7 +96,7 @@ CREATE TABLE order_items (
     order_id   INTEGER NOT NULL REFERENCES orders (id),
     line_no    INTEGER NOT NULL,
     product_id INTEGER NOT NULL REFERENCES products (id),
-    quantity   INTEGER NOT NULL,
+    quantity   INTEGER NOT NULL CHECK (quantity > 0),
     unit_price DECIMAL(10, 2) NOT NULL,
     PRIMARY KEY (order_id, line_no)
 );

@@ -26,7 +26,7 @@ sap.ui.define([
 					full: event.getParameter("name") === "productAlone"
 				});
 			});
-			// The page of a product says that there is none; that of the reviews, why a change was not saved.
+			// The page of a product says that there is none; those that write, why a change was not saved.
 			Session.watch(this, {
 				own: [404, 409, 412, 422],
 				told: (fault) => this.getEventBus().publish("dashboard", "fault", fault)

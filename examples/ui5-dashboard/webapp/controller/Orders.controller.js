@@ -19,6 +19,20 @@ sap.ui.define([
 			this.byId("header").addContent(filters);
 			page.setContent(table);
 			page.setBusy(false);
+			// What the page of an order has saved is seen here, too.
+			this.router().getRoute("orders").attachPatternMatched(() => table.getRowBinding()?.refresh());
+		},
+
+		router() {
+			return this.getOwnerComponent().getRouter();
+		},
+
+		onCreate() {
+			this.router().navTo("order", { id: "new" });
+		},
+
+		onOrder(event) {
+			this.router().navTo("order", { id: event.getParameter("bindingContext").getProperty("id") });
 		}
 	});
 });
