@@ -16,7 +16,7 @@ type modelLink struct {
 	inline bool
 	// path is the path of a request for a link: one of ownRef, collectionRef, memberRef, optionRef and below.
 	path string
-	// set is the set of the other end. key is the key there; "null" for no row.
+	// set is the set of the other end. key is the key there; nil for no row.
 	set string
 	key []string
 	// name is the value of the unique property that the address has where it has no key.
