@@ -61,7 +61,7 @@ type fault struct {
 	writes  bool // the plugin is a validator, and who signs in changes a row
 }
 
-// does is what somebody does at the host.
+// does acts at the host as somebody does.
 func (f fault) does(h *faultHost, who string) sight {
 	if f.writes {
 		return h.change(who)

@@ -25,7 +25,7 @@ const judgedOrders = `odata {
 }
 `
 
-// change is what somebody sees who signs in and gives an order another status: the status of the answer. An order that was not
+// change returns the status of the answer to somebody who signs in and gives an order another status. An order that was not
 // changed has the status that it had.
 func (h *faultHost) change(who string) sight {
 	h.Helper()
