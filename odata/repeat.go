@@ -24,9 +24,11 @@ type once struct {
 	answers []*result
 }
 
-// remembered is how long a request is remembered, and keptBody how many bytes the bodies of its answers have together.
+// remembered is how long a request is remembered, slack how much longer its row stays, since the clocks of hosts differ, and keptBody
+// how many bytes the bodies of its answers have together.
 const (
 	remembered = 24 * time.Hour
+	slack      = 30 * time.Minute
 	keptBody   = 64 << 10
 )
 
@@ -85,7 +87,7 @@ func (s *writing) onceOf(caller Caller, h http.Header, print []byte) (*once, err
 	if sent.After(now) {
 		ends = sent
 	}
-	return &once{Repeat: write.Repeat{ID: hashOf([]byte(caller.ID), []byte(client), []byte(id)), Print: print, Ends: ends.Add(remembered)}}, nil
+	return &once{Repeat: write.Repeat{ID: hashOf([]byte(caller.ID), []byte(client), []byte(id)), Print: print, Ends: ends.Add(remembered + slack)}}, nil
 }
 
 // single is the one value of a header, of visible characters; false where there is another number of them.
