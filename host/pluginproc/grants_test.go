@@ -46,7 +46,7 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantUser := map[string]any{
-		"ID": "7", "Name": "Ada\uFFFD", "Email": "echo@example.com", "Columns": map[string]any{
+		"ID": "7", "Name": "Ada\uFFFD", "Email": "echo@example.com", "Locale": "", "Columns": map[string]any{
 			"partner_id": json.Number("1"), "big": json.Number("9223372036854775807"), "small": json.Number("-9223372036854775808"),
 			"text": "ü\uFFFD", "none": nil, "raw": "AP8=", "ratio": json.Number("0.1"),
 		},

@@ -47,7 +47,7 @@ func writeGroups() []rule {
 				single("POST Parts HTTP/1.1", jsonPart, "", `{"code":"C","title":"T","maker_id":4}`),
 				single("DELETE Makers(3) HTTP/1.1", "If-Match: *", ""),
 			), single("GET Makers(4)?$expand=parts($select=code) HTTP/1.1", "")).showing(
-				"Content-Type: multipart/mixed;boundary=changesetresponse_", "HTTP/1.1 201 Created\r\n", "Content-ID: 1\r\n", "Location: ~Makers(4)\r\n", "HTTP/1.1 204 No Content\r\n", `"note":"of the change set"`, `"parts":[{`),
+				"multipart/mixed;boundary=changesetresponse_", "HTTP/1.1 201 Created\r\n", "Content-ID: 1\r\n", "Location: ~Makers(4)\r\n", "HTTP/1.1 204 No Content\r\n", `"note":"of the change set"`, `"parts":[{`),
 			{request: "GET Makers?$select=id", want: `{"@odata.context":"~$metadata#Makers(id)","value":[{"id":1},{"id":2},{"id":4}]}`},
 		}},
 		{"a change set that fails", []step{
