@@ -8,7 +8,7 @@ sap.ui.define([
 
 	/**
 	 * The base of the pages that write. Changes wait in the group `group` of the model, and saving sends them as one change
-	 * set. `texts` is where the texts of the page begin, and `hash` matches its address.
+	 * set. `conflictText` says what a conflict is about, and `hash` matches its address.
 	 */
 	return Controller.extend("fernweh.dashboard.controller.Editor", {
 		onInit() {
@@ -64,7 +64,7 @@ sap.ui.define([
 			}
 			this.conflict = true;
 			const theirs = this.word("edit.theirs");
-			MessageBox.warning(this.word(`${this.texts}.conflict`), {
+			MessageBox.warning(this.conflictText(), {
 				title: this.word("edit.conflictTitle"),
 				actions: [theirs, MessageBox.Action.CLOSE],
 				emphasizedAction: theirs,

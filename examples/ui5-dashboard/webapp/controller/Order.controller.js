@@ -11,12 +11,15 @@ sap.ui.define([
 	/** One order with its items. A new one is created together with them, in one request. */
 	return Editor.extend("fernweh.dashboard.controller.Order", {
 		group: "order",
-		texts: "order",
 		hash: /^\/?orders\/./,
 
 		onInit() {
 			Editor.prototype.onInit.call(this);
 			this.router().getRoute("order").attachPatternMatched(this.onMatched, this);
+		},
+
+		conflictText() {
+			return this.word("order.conflict");
 		},
 
 		onMatched(event) {

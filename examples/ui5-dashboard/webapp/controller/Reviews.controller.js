@@ -8,12 +8,15 @@ sap.ui.define([
 	/** The reviews: a table that is edited in place. */
 	return Editor.extend("fernweh.dashboard.controller.Reviews", {
 		group: "reviews",
-		texts: "reviews",
 		hash: /^\/?reviews$/,
 
 		onInit() {
 			Editor.prototype.onInit.call(this);
 			this.complete();
+		},
+
+		conflictText() {
+			return this.word("reviews.conflict");
 		},
 
 		/** Loads the table as the page of the orders does. */
