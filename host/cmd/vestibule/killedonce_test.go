@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"mime"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -266,7 +266,7 @@ func (a *killAnswer) final() bool {
 	return !strings.Contains(a.body, "HTTP/1.1 503 ") && !strings.Contains(a.body, `"status":503`)
 }
 
-// text is the answer without the headers that each answer has of its own, and the random boundary of a batch.
+// text is the answer without the headers that each answer has of its own, and the random boundaries of a batch and its change sets.
 func (a *killAnswer) text() string {
 	h := a.header.Clone()
 	for _, name := range []string{"Date", "Server-Timing", "X-Request-Id"} {
@@ -276,10 +276,7 @@ func (a *killAnswer) text() string {
 	fmt.Fprintln(&text, a.status)
 	_ = h.Write(&text) // to memory
 	text.WriteString(a.body)
-	if _, params, err := mime.ParseMediaType(h.Get("Content-Type")); err == nil && params["boundary"] != "" {
-		return strings.ReplaceAll(text.String(), params["boundary"], "boundary")
-	}
-	return text.String()
+	return regexp.MustCompile(`(batch|changeset)response_\w+`).ReplaceAllString(text.String(), "boundary")
 }
 
 // compareOrders wants each order once, as its client has left it, no other, and as many remembered requests as were sent.
