@@ -57,8 +57,14 @@ func postBatch(t *testing.T, h http.Handler, body string, header ...string) []an
 	if err != nil {
 		t.Fatal(err)
 	}
+	return partsOf(t, w.Body, params["boundary"])
+}
+
+// partsOf reads the answers in a batch, those in the parts of its change sets included.
+func partsOf(t *testing.T, body io.Reader, boundary string) []answered {
+	t.Helper()
 	var out []answered
-	mr := multipart.NewReader(w.Body, params["boundary"])
+	mr := multipart.NewReader(body, boundary)
 	for {
 		part, err := mr.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -66,6 +72,10 @@ func postBatch(t *testing.T, h http.Handler, body string, header ...string) []an
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if media, params, err := mime.ParseMediaType(part.Header.Get("Content-Type")); err == nil && media == "multipart/mixed" {
+			out = append(out, partsOf(t, part, params["boundary"])...)
+			continue
 		}
 		resp, err := http.ReadResponse(bufio.NewReader(part), nil)
 		if err != nil {

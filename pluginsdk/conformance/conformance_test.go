@@ -37,11 +37,11 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 		{"every call ends with an error", "ok", `{"call": "error"}`, []string{
 			"answers as dispenser whatever a host may send: each of 30 calls ended with an error and none with an answer: plugin unavailable: secret detail",
 			"answers as org_setup whatever a host may send: each of ", "answers as listener whatever a host may send: each of ",
-			"answers as identity_provider whatever a host may send: each of ",
+			"answers as identity_provider whatever a host may send: each of ", "answers as validator whatever a host may send: each of ",
 		}},
 		{"no intent", "ok", `{"call": "no-intent"}`, []string{"answers as dispenser whatever a host may send", "answers as dispenser for many at once"}},
 		{"an unknown kind", "ok", `{"call": "unknown-kind"}`, everything},
-		{"bytes that are no message", "ok", `{"call": "not-protobuf"}`, everything},
+		{"bytes that are no message", "ok", `{"call": "not-protobuf"}`, append(everything, "answers as validator whatever", "answers as validator for many")},
 		{"no result", "ok", `{"call": "not-a-result"}`, []string{"answers as org_setup whatever", "answers as org_setup for many"}},
 		{"prints", "prints", `{"call": "done"}`, []string{"prints nothing on standard output", "ends when the host is gone"}},
 		{"ignores its end", "ignores-stop", `{"call": "done"}`, []string{"ends when it is told to", "ends when the host is gone"}},
