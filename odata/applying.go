@@ -124,11 +124,17 @@ func (c *changes) row(p *plan.Plan) ([]plan.Value, error) {
 		return nil, c.fault(err)
 	}
 	defer func() { _ = rows.Close() }() // nothing was written that could be lost
+	row, err := firstOf(rows)
+	if err != nil {
+		return nil, c.fault(err)
+	}
+	return row, nil
+}
+
+// firstOf returns a copy of the first row; nil where there is none.
+func firstOf(rows plan.Rows) ([]plan.Value, error) {
 	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return nil, c.fault(err)
-		}
-		return nil, nil
+		return nil, rows.Err()
 	}
 	return copied(rows.Row()), nil
 }

@@ -66,13 +66,11 @@ func (r *writer) look(p *plan.Plan) ([]plan.Value, error) {
 		_ = o.held.Close() // nothing was written that could be lost
 		o.clock.stop()
 	}()
-	if !o.rows.Next() {
-		if err := o.rows.Err(); err != nil {
-			return nil, faultOf(o.ctx, err)
-		}
-		return nil, nil
+	row, err := firstOf(o.rows)
+	if err != nil {
+		return nil, faultOf(o.ctx, err)
 	}
-	return copied(o.rows.Row()), nil
+	return row, nil
 }
 
 // judge asks the rules of the sets about the changes, before the transaction begins, and returns the changes with what rules have

@@ -49,7 +49,7 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 	case r.resource.Kind == bind.OfReference:
 		return r.bindReference(c)
 	case r.resource.Kind == bind.OfEntity && r.q.method == http.MethodDelete:
-		return r.resource.DeleteAll(o)
+		return r.resource.Delete(o)
 	}
 	e, err := r.values()
 	if err != nil {
@@ -57,12 +57,12 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 	}
 	o.Match = r.match // a tag in the body counts, too
 	if r.q.method == http.MethodPost {
-		return r.resource.CreateAll(e, o)
+		return r.resource.Create(e, o)
 	}
 	if r.creates {
-		return r.resource.UpsertAll(e, o)
+		return r.resource.Upsert(e, o)
 	}
-	return r.resource.UpdateAll(e, o)
+	return r.resource.Update(e, o)
 }
 
 // checks returns the checks of a shape, from the cache of plans where they are there.
@@ -210,7 +210,7 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, 
 			}
 			if p := r.resource.Linked(ch, nav); p == nil {
 				unknown = append(unknown, nav)
-			} else if !r.there(p) {
+			} else if row, err := r.look(p); row == nil && err == nil {
 				links = append(links, nav)
 			}
 		}
@@ -233,19 +233,4 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, 
 		out = append(out, below(w.Path, detailsOf(paths, "dead_link", "names no entity that is there"))...)
 	}
 	return out
-}
-
-// there reports whether a plan finds a row, or cannot be asked.
-func (r *writer) there(p *plan.Plan) bool {
-	own := *r.q
-	own.changes = nil
-	o, err := r.answers.open(&own, p)
-	if err != nil {
-		return true
-	}
-	defer func() {
-		_ = o.held.Close() // nothing was written that could be lost
-		o.clock.stop()
-	}()
-	return o.rows.Next() || o.rows.Err() != nil
 }

@@ -88,11 +88,6 @@ type change struct {
 	given []write.Assignment
 }
 
-// Create binds the creation of an entity of the set. The fault is a *plan.Error.
-func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	return r.change(write.Create, o.amended("", values), o).create()
-}
-
 // create adds the values of the service to a creation, and finishes it.
 func (c *change) create() (*Writing, error) {
 	r, w := c.Resource, c.Set.Write
@@ -107,11 +102,6 @@ func (c *change) create() (*Writing, error) {
 		}
 	})
 	return c.finish()
-}
-
-// Update binds a change of the entity, or of the property that the path names. The fault is a *plan.Error.
-func (r *Resource) Update(values []write.Assignment, o WriteOptions) (*Writing, error) {
-	return r.change(write.Update, o.amended("", values), o).update()
 }
 
 // update adds the values of the service to a change, and finishes it.
@@ -132,11 +122,6 @@ func (c *change) update() (*Writing, error) {
 		})
 	}
 	return c.finish()
-}
-
-// Delete binds the deletion of the entity. The fault is a *plan.Error.
-func (r *Resource) Delete(o WriteOptions) (*Writing, error) {
-	return r.change(write.Delete, nil, o).finish()
 }
 
 // change begins a change with those values of the client that it may set.

@@ -98,12 +98,12 @@ func TestRefusedByValues(t *testing.T) {
 	} {
 		m := written(tt.filter, tt.policy)
 		r := resource(t, m, "Rows", map[string]any{"id": tt.user})
-		w, err := r.Create(assign(r.Set, tt.values), bind.WriteOptions{})
+		w, err := only(r.Create(&bind.Entity{Values: assign(r.Set, tt.values)}, bind.WriteOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r = resource(t, m, "Rows(1)", map[string]any{"id": tt.user})
-		u, err := r.Update(assign(r.Set, tt.values), bind.WriteOptions{Match: &write.Match{Any: true}})
+		u, err := only(r.Update(&bind.Entity{Values: assign(r.Set, tt.values)}, bind.WriteOptions{Match: &write.Match{Any: true}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,12 +125,12 @@ func TestValuesOfTheServiceThatDoNotFit(t *testing.T) {
 		w.Set, w.Touch = nil, []edm.Given{{Path: []*edm.Property{state}, Value: "@user_name"}}
 		user := map[string]any{"name": name, "admin": true}
 		r := resource(t, m, "Rows", user)
-		create, err := r.Create(assign(r.Set, "id=1"), bind.WriteOptions{})
+		create, err := only(r.Create(&bind.Entity{Values: assign(r.Set, "id=1")}, bind.WriteOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r = resource(t, m, "Rows(1)", user)
-		update, err := r.Update(assign(r.Set, "size=1"), bind.WriteOptions{Match: &write.Match{Any: true}})
+		update, err := only(r.Update(&bind.Entity{Values: assign(r.Set, "size=1")}, bind.WriteOptions{Match: &write.Match{Any: true}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestValuesOfTheService(t *testing.T) {
 	t.Parallel()
 	m := written("", "")
 	r := resource(t, m, "Rows", map[string]any{"id": int64(7)})
-	w, err := r.Create(assign(r.Set, "id=1 state=x parent=null"), bind.WriteOptions{Minimal: true})
+	w, err := only(r.Create(&bind.Entity{Values: assign(r.Set, "id=1 state=x parent=null")}, bind.WriteOptions{Minimal: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestValuesOfTheService(t *testing.T) {
 		t.Errorf("links %v, absent %v, null %v", w.Change.Links, w.Absent, w.Null)
 	}
 	r = resource(t, m, "Rows(1)", map[string]any{"id": int64(7)})
-	w, err = r.Update(assign(r.Set, "id=5 state=null parent=3"), bind.WriteOptions{Complete: true})
+	w, err = only(r.Update(&bind.Entity{Values: assign(r.Set, "id=5 state=null parent=3")}, bind.WriteOptions{Complete: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,11 +243,11 @@ func TestShapes(t *testing.T) {
 		var err error
 		switch kind {
 		case write.Create:
-			_, err = r.Create(assign(m.Sets[0], values), o)
+			_, err = only(r.Create(&bind.Entity{Values: assign(m.Sets[0], values)}, o))
 		case write.Update:
-			_, err = r.Update(assign(m.Sets[0], values), o)
+			_, err = only(r.Update(&bind.Entity{Values: assign(m.Sets[0], values)}, o))
 		default:
-			_, err = r.Delete(o)
+			_, err = only(r.Delete(o))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -292,4 +292,12 @@ func TestShapes(t *testing.T) {
 			t.Errorf("the checks under the policy %q are kept for others", filter)
 		}
 	}
+}
+
+// only returns the one change of a request.
+func only(seq *bind.Sequence, err error) (*bind.Writing, error) {
+	if err != nil {
+		return nil, err
+	}
+	return seq.Main, nil
 }

@@ -49,10 +49,9 @@ type sequence struct {
 	amended map[string][]write.Assignment
 }
 
-// CreateAll binds the creation of an entity of the set, with all that is linked to it. Of a collection below an entity it is
-// linked to that one, too. The
-// fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
-func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
+// Create binds the creation of an entity of the set, with all that is linked to it. Of a collection below an entity it is
+// linked to that one, too. The fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
+func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
 	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	if r.Kind == OfRelated || len(e.Related) > 0 {
 		o.Checks = nil // other changes may need columns of theirs
@@ -77,8 +76,9 @@ func (r *Resource) CreateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 	return s.out, s.answer(c, o, follows)
 }
 
-// UpdateAll binds a change of the entity, or of the property that the path names, with the links that the body has.
-func (r *Resource) UpdateAll(e *Entity, o WriteOptions) (*Sequence, error) {
+// Update binds a change of the entity, or of the property that the path names, with the links that the body has. The fault is
+// that of Create.
+func (r *Resource) Update(e *Entity, o WriteOptions) (*Sequence, error) {
 	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
 	if len(e.Related) > 0 {
 		o.Checks = nil
@@ -100,9 +100,9 @@ func (r *Resource) UpdateAll(e *Entity, o WriteOptions) (*Sequence, error) {
 	return s.out, s.answer(c, o, follows)
 }
 
-// DeleteAll binds the deletion of the entity.
-func (r *Resource) DeleteAll(o WriteOptions) (*Sequence, error) {
-	w, err := r.Delete(o)
+// Delete binds the deletion of the entity. The fault is a *plan.Error.
+func (r *Resource) Delete(o WriteOptions) (*Sequence, error) {
+	w, err := r.change(write.Delete, nil, o).finish()
 	return &Sequence{Steps: []*Writing{w}, Main: w}, err
 }
 

@@ -125,9 +125,9 @@ func TestSequences(t *testing.T) {
 		"a change":                        {"Orders(7)", &bind.Entity{Related: []bind.Related{related(t, m, "Orders", "customer", nil), related(t, m, "Orders", "items", "Items(3)")}}, "update Orders customer_id=null; update Items order_id=7"},
 	} {
 		r := resource(t, m, tt.target, nil)
-		all := r.CreateAll
+		all := r.Create
 		if r.Kind == bind.OfEntity {
-			all = r.UpdateAll
+			all = r.Update
 		}
 		seq, err := all(tt.body, bind.WriteOptions{Match: &write.Match{Any: true}})
 		if err != nil {
@@ -195,7 +195,7 @@ func TestFaultsOfSequences(t *testing.T) {
 		if len(body.Related) > 0 && body.Related[0].Nav.Name == "order" {
 			set = "Items"
 		}
-		_, err := resource(t, m, set, nil).CreateAll(body, bind.WriteOptions{})
+		_, err := resource(t, m, set, nil).Create(body, bind.WriteOptions{})
 		place, _ := errors.AsType[*bind.PlaceError](err)
 		bad, ok := errors.AsType[*plan.Error](err)
 		if !ok || bad.Kind != tt.kind || tt.path != "" && (place == nil || place.Path != tt.path) {

@@ -13,14 +13,14 @@ func (r *Resource) Upserts() bool {
 	return r.Kind == OfEntity && r.Key != nil && r.Set.Upserts()
 }
 
-// UpsertAll binds the creation of the entity that the path names, with the links that the body has. The key is that of the path,
+// Upsert binds the creation of the entity that the path names, with the links that the body has. The key is that of the path,
 // whatever the body says.
-func (r *Resource) UpsertAll(e *Entity, o WriteOptions) (*Sequence, error) {
+func (r *Resource) Upsert(e *Entity, o WriteOptions) (*Sequence, error) {
 	created, with := *r, *e
 	created.Key = nil
 	with.Values = slices.DeleteFunc(slices.Clone(e.Values), func(a write.Assignment) bool { return len(a.Path) == 1 && r.Set.Type.IsKey(a.Path[0]) })
 	for i, p := range r.Set.Type.Key {
 		with.Values = append(with.Values, write.Assignment{Path: []*edm.Property{p}, Value: r.Key[i]})
 	}
-	return created.CreateAll(&with, WriteOptions{Minimal: o.Minimal, Amended: o.Amended})
+	return created.Create(&with, WriteOptions{Minimal: o.Minimal, Amended: o.Amended})
 }

@@ -40,7 +40,7 @@ func TestUpsertBindsACreation(t *testing.T) {
 	t.Parallel()
 	m := written("", "")
 	r := resource(t, m, "Rows(5)", map[string]any{"id": int64(1)})
-	seq, err := r.UpsertAll(&bind.Entity{Values: assign(m.Sets[0], "id=9 state=open")}, bind.WriteOptions{Complete: true, Match: &write.Match{}})
+	seq, err := r.Upsert(&bind.Entity{Values: assign(m.Sets[0], "id=9 state=open")}, bind.WriteOptions{Complete: true, Match: &write.Match{}})
 	if err != nil {
 		t.Fatal(err)
 	}

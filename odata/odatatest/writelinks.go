@@ -63,8 +63,8 @@ func (l linker) change(t testing.TB, request string) *write.Change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Set, c.Key, c.Before = own.Change.Set, own.Change.Key, own.Change.Before
-	c.Nav, c.Other, c.After = c.Set.Type.Nav(name), other.Change.Key, other.Change.Before
+	c.Set, c.Key, c.Before = own.Main.Change.Set, own.Main.Change.Key, own.Main.Change.Before
+	c.Nav, c.Other, c.After = c.Set.Type.Nav(name), other.Main.Change.Key, other.Main.Change.Before
 	if c.Nav == nil || !c.Nav.Linkable {
 		t.Fatalf("%s has no links to write", words[1])
 	}

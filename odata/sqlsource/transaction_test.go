@@ -52,19 +52,19 @@ func (w writer) change(request, tags string) *write.Change {
 		o.Match = &write.Match{Tags: strings.Split(tags, " ")}
 	}
 	values := assignments(w.t, r.Set, list)
-	var out *bind.Writing
+	var seq *bind.Sequence
 	switch method {
 	case "POST":
-		out, err = r.Create(values, o)
+		seq, err = r.Create(&bind.Entity{Values: values}, o)
 	case "PATCH":
-		out, err = r.Update(values, o)
+		seq, err = r.Update(&bind.Entity{Values: values}, o)
 	default:
-		out, err = r.Delete(o)
+		seq, err = r.Delete(o)
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return out.Change
+	return seq.Main.Change
 }
 
 // assignments reads "code=x,ship/city=Bern,note=null".
