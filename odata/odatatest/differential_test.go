@@ -87,7 +87,8 @@ func databases(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config,
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = db.Close() })
+		filled := db
+		t.Cleanup(func() { _ = filled.Close() })
 		if err := odatatest.FillTables(db, d.name, tables); err != nil {
 			t.Fatal(err)
 		}
