@@ -46,6 +46,10 @@ type Dialect struct {
 	Lock, Unlock string
 	// Prepare keeps the statements of writes, and of reads of one row, prepared.
 	Prepare bool
+	// Watch ends what waits for the server on a connection of the driver when ctx ends. It
+	// returns the context for the statements in between, and what must be called once behind
+	// them, which is driver.ErrBadConn where ctx has ended. nil leaves that to the driver.
+	Watch func(ctx context.Context, conn any) (unwatched context.Context, end func() error)
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any
 	// Unavailable reports whether the database refused for being away, full, or

@@ -286,8 +286,40 @@ func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string,
 		}
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, always, func() error { return scan(db.reader.QueryRowxContext(ctx, query, args...)) })
+		return db.retry(ctx, always, func() error {
+			return db.watched(ctx, func(ctx context.Context, q sqlx.QueryerContext) error {
+				return scan(q.QueryRowxContext(ctx, query, args...))
+			})
+		})
 	})
+}
+
+// watched calls f with a connection for reading and a context that does not end: what
+// waits for the server ends with ctx nevertheless. For a context that may end, package
+// database/sql has a goroutine for each query, which takes half as long as finding a row.
+func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerContext) error) error {
+	if db.dialect.Watch == nil {
+		return f(ctx, db.reader)
+	}
+	conn, err := db.reader.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	var unwatched context.Context
+	var end func() error
+	_ = conn.Raw(func(c any) error { // hands out what it has
+		unwatched, end = db.dialect.Watch(ctx, c)
+		return nil
+	})
+	err = f(unwatched, conn)
+	if broken := end(); broken != nil {
+		_ = conn.Raw(func(any) error { return broken }) // takes it out of the pool
+		if err != nil {
+			err = errors.Join(err, ctx.Err())
+		}
+	}
+	return err
 }
 
 // quick returns the statement of a query where it is kept and a connection is free.

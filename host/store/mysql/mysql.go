@@ -98,6 +98,7 @@ func dialect() store.Dialect {
 		Unlock:       `DO RELEASE_LOCK(CONCAT('vestibule.', MD5(DATABASE())))`,
 		ForUpdate:    ` FOR UPDATE`,
 		Isolation:    sql.LevelReadCommitted, // the default locks gaps, and reads what was
+		Watch:        watch,
 		Time:         func(t time.Time) any { return t },
 		Unavailable: func(err error) bool {
 			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)

@@ -306,3 +306,21 @@ func TestWatchedConnection(t *testing.T) {
 		}
 	}
 }
+
+func TestInterruptedRead(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	db, other := migrated(t, dsn), migrated(t, dsn)
+	storetest.Interrupted(t, db, func() func() error {
+		conn, err := other.Writer().Connx(t.Context())
+		if err == nil {
+			_, err = conn.ExecContext(t.Context(), `LOCK TABLES vestibule_sessions WRITE`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() error {
+			_, err := conn.ExecContext(t.Context(), `UNLOCK TABLES`)
+			return errors.Join(err, conn.Close())
+		}
+	})
+}

@@ -57,6 +57,15 @@ func (c *connection) Watch(ctx context.Context) (unwatched context.Context, end 
 	}
 }
 
+// watch is store.Dialect.Watch.
+func watch(ctx context.Context, conn any) (unwatched context.Context, end func() error) {
+	c, ok := conn.(*connection)
+	if !ok {
+		return ctx, func() error { return nil }
+	}
+	return c.Watch(ctx)
+}
+
 // Close implements driver.Conn. All that can fail is to say goodbye, which a server that is gone, or that package nodes has
 // left, need not hear.
 func (c *connection) Close() error {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bufio"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -132,11 +133,32 @@ func dialect() store.Dialect {
 		Unlock:          `SELECT pg_advisory_unlock(7310872093014)`,
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
+		Watch:           watch,
 		Time:            func(t time.Time) any { return t },
 		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
 		BadValue:        badValue,
 		BackupTool:      "pg_dump",
+	}
+}
+
+// watch is store.Dialect.Watch. The driver then has nothing to watch for a statement.
+func watch(ctx context.Context, conn any) (unwatched context.Context, end func() error) {
+	driven, ok := conn.(interface{ Conn() *pgx.Conn })
+	if !ok || ctx.Err() != nil { // the driver tells
+		return ctx, func() error { return nil }
+	}
+	socket, interrupted := driven.Conn().PgConn().Conn(), make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		_ = socket.SetDeadline(time.Unix(1, 0)) // a socket that takes none is closed
+	})
+	return context.WithoutCancel(ctx), func() error {
+		if stop() {
+			return nil
+		}
+		<-interrupted
+		return driver.ErrBadConn
 	}
 }
 

@@ -248,3 +248,18 @@ func TestSessionsAfterEndedConnections(t *testing.T) {
 		})
 	}
 }
+
+func TestInterruptedRead(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	db, other := migrated(t, dsn), migrated(t, dsn)
+	storetest.Interrupted(t, db, func() func() error {
+		tx, err := other.Writer().Beginx()
+		if err == nil {
+			_, err = tx.Exec(`LOCK TABLE vestibule_sessions IN ACCESS EXCLUSIVE MODE`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx.Rollback
+	})
+}

@@ -41,3 +41,26 @@ func EndedConnections(t *testing.T, db *store.DB, end func() error) {
 	}
 	e.stored(db, want)
 }
+
+// Interrupted tests that a read which waits for the server ends with its context, and leaves no connection behind that is
+// of no use. held takes the table of sessions from everybody else and returns what gives it back.
+func Interrupted(t *testing.T, db *store.DB, held func() (release func() error)) {
+	e := &env{TB: t, ctx: t.Context(), now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	want := e.record(1, "7")
+	e.session(db, want)
+	db.SetMaxConnections(1)
+	for range 3 {
+		release := held()
+		ctx, cancel := context.WithCancel(e.ctx)
+		time.AfterFunc(50*time.Millisecond, cancel)
+		if _, err := db.Sessions().FindSession(ctx, want.Hash); !errors.Is(err, context.Canceled) || errors.Is(err, auth.ErrUnavailable) {
+			t.Errorf("interrupted: %v", err)
+		}
+		_, err := db.With(store.Settings{Wait: 50 * time.Millisecond}).Sessions().FindSession(e.ctx, want.Hash)
+		if !errors.Is(err, auth.ErrUnavailable) {
+			t.Errorf("it takes too long: %v", err)
+		}
+		e.must(release())
+		e.stored(db, want)
+	}
+}
