@@ -306,12 +306,9 @@ func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerC
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	var unwatched context.Context
-	var end func() error
-	_ = conn.Raw(func(c any) error { // hands out what it has
-		unwatched, end = db.dialect.Watch(ctx, c)
-		return nil
-	})
+	var driven any // which a sql.Conn keeps to itself until it is closed
+	_ = conn.Raw(func(c any) error { driven = c; return nil })
+	unwatched, end := db.dialect.Watch(ctx, driven)
 	err = f(unwatched, conn)
 	if broken := end(); broken != nil {
 		_ = conn.Raw(func(any) error { return broken }) // takes it out of the pool

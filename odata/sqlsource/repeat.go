@@ -94,7 +94,11 @@ func (t *transaction) Claim(r *write.Repeat) (*write.Kept, error) {
 		return nil, errEnded
 	}
 	texts := sqltext.Requests(t.source.dialect)
-	n, err := t.tx.Exec(texts.Claim, []any{r.ID, r.Print, r.Ends.UnixMilli()})
+	var n int64
+	err := t.opening(func() (err error) {
+		n, err = t.tx.Exec(texts.Claim, []any{r.ID, r.Print, r.Ends.UnixMilli()})
+		return err
+	})
 	var kept *write.Kept
 	if err == nil && n == 0 {
 		err = engine.Each(t.tx, 2, func(c []engine.Cell) bool {

@@ -21,6 +21,10 @@ type transaction struct {
 	source *Source
 	tx     engine.WriteTx
 	reader *cursor.Reader
+	// since is when it was to begin, tries how often that has failed; begun reports that something was done in it.
+	since time.Time
+	tries int
+	begun bool
 	// applied reports whether a change was made.
 	applied bool
 	// ended reports that nothing more can be done: the transaction was committed or closed, or a change has failed.
@@ -43,42 +47,77 @@ func (s *Source) Fits(set *edm.EntitySet, values []write.Assignment) error {
 
 // Begin starts a transaction that writes. What finds no database waits for it as Open does. See odata.Writable.
 func (s *Source) Begin(ctx context.Context) (write.Transaction, error) {
-	since := time.Now()
-	end := since
-	if s.wait != nil {
-		end = end.Add(s.wait(ctx))
+	t := &transaction{ctx: ctx, source: s, since: time.Now()}
+	if err := t.begin(); err != nil {
+		return nil, err
 	}
-	for try := 1; ; try++ {
-		tx, err := s.db.BeginWrite(ctx)
+	return t, nil
+}
+
+func (t *transaction) begin() error {
+	for {
+		tx, err := t.source.db.BeginWrite(t.ctx)
 		if err == nil {
-			return &transaction{ctx: ctx, source: s, tx: tx, reader: s.reader.Within(tx)}, nil
+			t.tx, t.reader = tx, t.source.reader.Within(tx)
+			return nil
 		}
-		lost := engine.IsLost(err) && try < maxTries
-		away := engine.IsAway(err) && time.Now().Before(end)
-		if ctx.Err() == nil && (lost || away && pause(ctx)) {
-			continue
+		if !t.again(err) {
+			return t.source.reader.Fault(t.ctx, err)
 		}
-		if s.waited != nil && (engine.IsAway(err) || engine.IsUnreachable(err)) {
-			s.waited(ctx, since)
-		}
-		return nil, s.reader.Fault(ctx, err)
 	}
+}
+
+// again reports whether it is worth trying once more to begin, after a pause where the database is away.
+func (t *transaction) again(err error) bool {
+	s := t.source
+	t.tries++
+	if t.ctx.Err() == nil && engine.IsLost(err) && t.tries < maxTries {
+		return true
+	}
+	if t.ctx.Err() == nil && engine.IsAway(err) && s.wait != nil && time.Now().Before(t.since.Add(s.wait(t.ctx))) && pause(t.ctx) {
+		return true
+	}
+	if s.waited != nil && (engine.IsAway(err) || engine.IsUnreachable(err)) {
+		s.waited(t.ctx, t.since)
+	}
+	return false
+}
+
+// opening does work, which may be the first of the transaction: as long as nothing was done, one on another connection is as good.
+func (t *transaction) opening(work func() error) error {
+	err := work()
+	for err != nil && !t.begun && (engine.IsLost(err) || engine.IsAway(err)) && t.again(err) {
+		_ = t.tx.Close() // which nobody can use
+		if err := t.begin(); err != nil {
+			return err
+		}
+		err = work()
+	}
+	t.begun = t.begun || err == nil
+	return err
 }
 
 // Open reads rows in the transaction.
-func (t *transaction) Open(p *plan.Plan) (plan.Rows, error) {
+func (t *transaction) Open(p *plan.Plan) (rows plan.Rows, err error) {
 	if t.ended {
 		return nil, errEnded
 	}
-	return t.reader.Open(t.ctx, p)
+	err = t.opening(func() error {
+		rows, err = t.reader.Open(t.ctx, p)
+		return err
+	})
+	return rows, err
 }
 
 // Apply makes a change.
-func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
+func (t *transaction) Apply(c *write.Change) (rows plan.Rows, err error) {
 	if t.ended {
 		return nil, errEnded
 	}
-	rows, err := t.apply(c)
+	err = t.opening(func() error {
+		rows, err = t.apply(c)
+		return err
+	})
 	if err != nil {
 		var known *write.Refusal
 		t.ended = !errors.As(err, &known) || known.Kind != write.RowNotFound

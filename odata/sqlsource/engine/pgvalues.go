@@ -29,6 +29,9 @@ const (
 	asNumeric
 	asDate
 	asInstant
+	asTime
+	// asUnknown is a binary form that nobody has asked for.
+	asUnknown
 
 	// Text is what a connection sends that describes no statements, such as one behind a pooler.
 	textBoolean
@@ -62,6 +65,8 @@ func formOf(oid uint32) form {
 		return asDate
 	case pgtype.TimestampOID, pgtype.TimestamptzOID:
 		return asInstant
+	case pgtype.TimeOID:
+		return asTime
 	}
 	return asSent
 }
@@ -71,7 +76,7 @@ var binaryFormats = func() pgx.QueryResultFormatsByOID {
 	formats := pgx.QueryResultFormatsByOID{pgtype.ByteaOID: pgx.BinaryFormatCode}
 	for _, oid := range []uint32{
 		pgtype.BoolOID, pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID, pgtype.CIDOID, pgtype.XIDOID,
-		pgtype.Float4OID, pgtype.Float8OID, pgtype.NumericOID, pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID,
+		pgtype.Float4OID, pgtype.Float8OID, pgtype.NumericOID, pgtype.DateOID, pgtype.TimestampOID, pgtype.TimestamptzOID, pgtype.TimeOID,
 	} {
 		formats[oid] = pgx.BinaryFormatCode
 	}
@@ -81,10 +86,13 @@ var binaryFormats = func() pgx.QueryResultFormatsByOID {
 func formsOf(fields []pgconn.FieldDescription) []form {
 	list := make([]form, len(fields))
 	for i := range fields {
-		if fields[i].Format == pgx.BinaryFormatCode {
-			list[i] = formOf(fields[i].DataTypeOID)
-		} else {
-			list[i] = textFormOf(fields[i].DataTypeOID)
+		switch oid := fields[i].DataTypeOID; {
+		case fields[i].Format != pgx.BinaryFormatCode:
+			list[i] = textFormOf(oid)
+		case binaryFormats[oid] != pgx.BinaryFormatCode:
+			list[i] = asUnknown
+		default:
+			list[i] = formOf(oid)
 		}
 	}
 	return list
@@ -176,8 +184,8 @@ func appendBytea(dst, text []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// sizes are the lengths of the binary forms; 0 for any.
-var sizes = [...]int{asBoolean: 1, asInt16: 2, asInt32: 4, asInt64: 8, asUint32: 4, asFloat32: 4, asFloat64: 8, asDate: 4, asInstant: 8}
+// sizes are the lengths of the binary forms; 0 for any, -1 for none.
+var sizes = [...]int{asBoolean: 1, asInt16: 2, asInt32: 4, asInt64: 8, asUint32: 4, asFloat32: 4, asFloat64: 8, asDate: 4, asInstant: 8, asTime: 8, asUnknown: -1}
 
 // cell reads a value. What it has to write goes to the arena, which it gives back; false where the value is no such thing.
 func (f form) cell(c *Cell, raw, arena []byte) ([]byte, bool) {
@@ -221,6 +229,8 @@ func (f form) text(c *Cell, raw, arena []byte) ([]byte, bool) {
 		arena, ok = appendNumeric(arena, raw)
 	case asDate:
 		arena, c.Plain = appendDay(arena, int32(binary.BigEndian.Uint32(raw)))
+	case asTime:
+		arena = appendClock(arena, int64(binary.BigEndian.Uint64(raw)))
 	default:
 		arena, c.Plain = appendMicros(arena, int64(binary.BigEndian.Uint64(raw)))
 	}
@@ -319,8 +329,13 @@ func appendMicros(dst []byte, micros int64) (text []byte, plain bool) {
 	if dst, plain = appendCivil(dst, day); !plain {
 		return time.Unix(946684800+day*86400+rest/1_000_000, rest%1_000_000*1000).UTC().AppendFormat(dst, time.RFC3339Nano), false
 	}
-	seconds, fraction := int(rest/1_000_000), int(rest%1_000_000)
-	dst = appendTwo(append(dst, 'T'), seconds/3600)
+	return append(appendClock(append(dst, 'T'), rest), 'Z'), true
+}
+
+// appendClock writes microseconds of a day.
+func appendClock(dst []byte, micros int64) []byte {
+	seconds, fraction := int(micros/1_000_000), int(micros%1_000_000)
+	dst = appendTwo(dst, seconds/3600)
 	dst = appendTwo(append(dst, ':'), seconds/60%60)
 	dst = appendTwo(append(dst, ':'), seconds%60)
 	if fraction > 0 {
@@ -330,7 +345,7 @@ func appendMicros(dst []byte, micros int64) (text []byte, plain bool) {
 			fraction %= unit
 		}
 	}
-	return append(dst, 'Z'), true
+	return dst
 }
 
 // appendCivil writes a day, counted from 2000-01-01, if its year is one of 1 to 9999. Years begin with March here, so that

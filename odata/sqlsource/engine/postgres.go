@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -120,6 +121,8 @@ func (tx *pgxTx) Close() error {
 
 type pgxCursor struct {
 	rows pgx.Rows
+	// batch holds the rows among its results; nil where they are the only one.
+	batch pgx.BatchResults
 	// forms is how the values of each column come; nil until the first row.
 	forms []form
 	arena []byte
@@ -157,5 +160,8 @@ func (c *pgxCursor) Row(cells []Cell) error {
 
 func (c *pgxCursor) Close() error {
 	c.rows.Close()
+	if c.batch != nil {
+		return cmp.Or(c.rows.Err(), c.batch.Close())
+	}
 	return c.rows.Err()
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -19,22 +20,55 @@ func (b *borrowed) ending() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(b.ctx), endTime)
 }
 
-// pgxWrite is a transaction of PostgreSQL that writes.
-type pgxWrite struct{ pgxTx }
+// pgxWrite is a transaction of PostgreSQL that writes. BEGIN goes to the server with the first statement, which saves its way there
+// and back.
+type pgxWrite struct {
+	pgxTx
+	// open reports that the server has begun the transaction.
+	open bool
+}
 
-// BeginWrite starts a transaction in which each statement sees what was committed before it: a row that was waited for is then
-// the one that others have left.
+// beginWrite makes each statement see what was committed before it: a row that was waited for is then the one that others have left.
+var beginWrite = pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
+
+// BeginWrite takes a connection.
 func (db *Postgres) BeginWrite(ctx context.Context) (WriteTx, error) {
 	tx, err := db.begin(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	w := &pgxWrite{*tx}
-	w.begun, err = w.pg.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
-	if err != nil {
-		return nil, errors.Join(notSent(err), w.Close())
+	return &pgxWrite{pgxTx: *tx}, nil
+}
+
+// first sends BEGIN and the first statement, whose result is the next one of the batch.
+func (tx *pgxWrite) first(query string, args []any) (pgx.BatchResults, error) {
+	batch := &pgx.Batch{}
+	batch.BeginTx(beginWrite)
+	batch.Queue(query, args...)
+	results := tx.pg.SendBatch(tx.ctx, batch)
+	if _, err := results.Exec(); err != nil {
+		_ = results.Close() // with the same error
+		return nil, notSent(err)
 	}
-	return w, nil
+	tx.open = true
+	return results, nil
+}
+
+// Query runs a statement.
+func (tx *pgxWrite) Query(query string, args []any) (Cursor, error) {
+	if tx.open {
+		return tx.pgxTx.Query(query, args)
+	}
+	results, err := tx.first(query, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close() // with the same error
+		return nil, notSent(err)
+	}
+	return &pgxCursor{rows: rows, batch: results}, nil
 }
 
 // ReadsOnly reports whether the session begins transactions that only read, where nothing else is said.
@@ -45,35 +79,43 @@ func (tx *pgxWrite) ReadsOnly() (only bool, err error) {
 
 // Exec runs a statement.
 func (tx *pgxWrite) Exec(query string, args []any) (int64, error) {
-	tag, err := tx.pg.Exec(tx.ctx, query, args...)
-	if err != nil {
-		return 0, notSent(err)
+	if tx.open {
+		tag, err := tx.pg.Exec(tx.ctx, query, args...)
+		return tag.RowsAffected(), notSent(err)
 	}
-	return tag.RowsAffected(), nil
+	results, err := tx.first(query, args)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := results.Exec()
+	return tag.RowsAffected(), notSent(cmp.Or(err, results.Close()))
 }
 
 // Commit ends the transaction.
 func (tx *pgxWrite) Commit() error {
-	if err := tx.ctx.Err(); err != nil {
+	if err := tx.ctx.Err(); err != nil || !tx.open {
 		return err
 	}
-	ctx, cancel := tx.ending()
-	defer cancel()
-	err := tx.begun.Commit(ctx)
-	tx.begun = nil
-	return notSent(err)
+	tx.open = false
+	return notSent(tx.end("commit"))
 }
 
 // Close undoes what was not committed.
 func (tx *pgxWrite) Close() error {
-	if tx.begun != nil && !tx.done && !tx.pg.IsClosed() && !tx.pg.PgConn().IsBusy() {
-		ctx, cancel := tx.ending()
-		defer cancel()
-		if tx.begun.Rollback(ctx) == nil { // else the server does so with the end of the connection
-			tx.begun = nil
-		}
+	if tx.open && !tx.done && !tx.pg.IsClosed() && !tx.pg.PgConn().IsBusy() && tx.end("rollback") != nil {
+		_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn }) // the server undoes it with the end of the connection
 	}
 	return tx.pgxTx.Close()
+}
+
+func (tx *pgxWrite) end(command string) error {
+	ctx, cancel := tx.ending()
+	defer cancel()
+	tag, err := tx.pg.Exec(ctx, command)
+	if err == nil && command == "commit" && tag.String() == "ROLLBACK" {
+		err = pgx.ErrTxCommitRollback
+	}
+	return err
 }
 
 // driverWrite is a transaction of MariaDB that writes.

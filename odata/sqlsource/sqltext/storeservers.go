@@ -13,34 +13,34 @@ import (
 
 func (d postgres) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	s, whole := string(v.Bytes), isWhole(c.Type)
-	cast := func(v any, as string) frag { return frag{mark + "::" + as, []any{v}} }
+	as := func(cast string, v any) frag { return frag{cast, []any{v}} }
 	switch k := t.Kind; {
 	case k == edm.Boolean && c.Type == "boolean":
-		return cast(v.Int != 0, "boolean"), true
+		return as(mark+"::boolean", v.Int != 0), true
 	case k == edm.Boolean || k.Integer() || k == edm.Enum:
-		return cast(v.Int, "bigint"), c.Type != "oid" || v.Int >= 0 && v.Int <= math.MaxUint32
+		return as(mark+"::bigint", v.Int), c.Type != "oid" || v.Int >= 0 && v.Int <= math.MaxUint32
 	case k == edm.Decimal && c.Type == "money":
-		return cast(s, "numeric::money"), fractionOf(s) <= 2
+		return as(mark+"::numeric::money", s), fractionOf(s) <= 2
 	case k == edm.Decimal:
-		return cast(s, "numeric"), c.within(s) && !(whole && fractionOf(s) > 0)
+		return as(mark+"::numeric", s), c.within(s) && !(whole && fractionOf(s) > 0)
 	case k.Floating():
-		return cast(v.Float, "double precision"), (c.Type != "real" || single(v.Float)) && !(whole && v.Float != math.Trunc(v.Float))
+		return as(mark+"::double precision", v.Float), (c.Type != "real" || single(v.Float)) && !(whole && v.Float != math.Trunc(v.Float))
 	case k == edm.Guid:
-		return cast(s, "uuid"), true
+		return as(mark+"::uuid", s), true
 	case k == edm.Date:
-		return cast(s, "date"), plainYear(s)
+		return as(mark+"::date", s), plainYear(s)
 	case k == edm.DateTimeOffset:
 		return d.storeInstant(c, s)
 	case k == edm.TimeOfDay:
-		return cast(s, "time"), c.seconds(s, 6)
+		return as(mark+"::time", s), c.seconds(s, 6)
 	case k == edm.Duration:
 		return d.storeDuration(c, s)
 	case k == edm.Binary:
-		return cast(append([]byte{}, v.Bytes...), "bytea"), true
+		return as(mark+"::bytea", append([]byte{}, v.Bytes...)), true
 	case c.Type == "text" || c.Type == "character varying":
-		return cast(s, "text"), true
+		return as(mark+"::text", s), true
 	}
-	return cast(s, "text::"+c.Cast), otherText(c, s)
+	return as(mark+"::text::"+c.Cast, s), otherText(c, s)
 }
 
 // otherText reports whether a column that is no plain text shows a text as it was written, as far as that is certain.
