@@ -18,20 +18,32 @@ const maxChanges = 1000
 
 // try makes the changes of the request in a transaction once.
 func (r *writer) try(c *changes) (*result, error) {
-	r.amended, r.seen = nil, nil
-	seq, err := r.bind(c)
-	if errors.Is(err, errAnswered) {
-		return c.answered(), nil
+	if !c.grouped {
+		r.seq, r.amended, r.seen, r.unforeseen = nil, nil, nil, false
 	}
-	if err != nil {
-		return nil, r.behindAbsence(c, err)
+	if r.seq == nil {
+		var err error
+		r.seq, err = r.bind(c)
+		if errors.Is(err, errAnswered) {
+			return c.answered(), nil
+		}
+		if err != nil {
+			return nil, r.behindAbsence(c, err)
+		}
 	}
-	if len(c.written)+len(seq.Steps) > maxChanges {
+	if len(c.written)+len(r.seq.Steps) > maxChanges {
 		return nil, tooManyChanges()
 	}
-	if seq, err = r.judge(c, seq); err != nil {
-		return nil, err
+	if !c.grouped {
+		if err := r.judge(c); err != nil {
+			return nil, err
+		}
 	}
+	return r.apply(c, r.seq)
+}
+
+// apply makes the changes of the request in the transaction, which begins with the first request of a group.
+func (r *writer) apply(c *changes, seq *bind.Sequence) (*result, error) {
 	if err := c.begin(r.q); err != nil {
 		return nil, err
 	}
@@ -202,8 +214,10 @@ type applying struct {
 	// made are the rows of changes that later ones need, found those that plans have read.
 	made  map[*write.Change][]plan.Value
 	found map[*plan.Plan][]plan.Value
-	key   []plan.Value
-	done  *result
+	// judged counts the changes that rules have judged.
+	judged int
+	key    []plan.Value
+	done   *result
 }
 
 // Made implements bind.Known.
@@ -232,14 +246,29 @@ func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
 	if ch == nil {
 		return a.dead(w)
 	}
-	if w.Judged() && !a.c.unasked {
-		if ch = a.seen[w].still(ch); ch == nil {
-			return a.c.moved()
+	var before *seen
+	if w.Judged() {
+		if before, err = a.seenOf(); err != nil {
+			return err
+		}
+		if before != nil {
+			if ch = before.still(ch); ch == nil {
+				return a.movedFrom(before)
+			}
 		}
 	}
 	rows, err := a.c.tx.Apply(ch)
 	if err != nil {
+		if refusal, ok := errors.AsType[*write.Refusal](err); ok && before != nil && before.match != nil && refusal.OfRow() {
+			return a.movedFrom(before)
+		}
 		return a.refused(a.c, w, ch, err)
+	}
+	if w.Judged() && before == nil && a.unforeseen {
+		if rows != nil {
+			_ = rows.Close() // the transaction is undone
+		}
+		return unforeseen()
 	}
 	a.q.timing.opened = a.opts.Now()
 	key := ch.Key
@@ -270,6 +299,30 @@ func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
 	a.c.written = append(a.c.written, Written{Set: ch.Set.Name, Kind: ch.Kind.String(), Key: a.written(ch, key)})
 	return nil
 }
+
+// seenOf returns the next change as rules have seen it; nil where they were not asked, so that the transaction must not be committed.
+func (a *applying) seenOf() (*seen, error) {
+	switch {
+	case a.judged < len(a.seen):
+		a.judged++
+		return a.seen[a.judged-1], nil
+	case !a.c.unasked && !a.unforeseen:
+		return nil, a.moved(a.c)
+	}
+	a.c.unjudged = true
+	return nil, nil //nolint:nilnil // rules have not seen it
+}
+
+// movedFrom ends the transaction whose row is not the one that rules have seen.
+func (a *applying) movedFrom(before *seen) error {
+	if before.depends && a.c.grouped {
+		return unforeseen()
+	}
+	return a.moved(a.c)
+}
+
+// moved is changes.moved for a change of the request.
+func (r *writer) moved(c *changes) error { return c.moved(r.q.ctx, r.match) }
 
 // written names a row, or a link: "(1)/tags('x')".
 func (a *applying) written(ch *write.Change, key []plan.Value) string {

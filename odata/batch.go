@@ -10,6 +10,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 )
 
 // batches answers $batch requests; the parts go through the pipeline one after
@@ -88,6 +90,8 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 type outcomes struct {
 	failed, done map[string]bool
 	urls         map[string]string // of those that succeeded, without references and options
+	// rows are the changes whose rows have no URL yet, before the transaction of their group: see foresight.
+	rows map[string]*bind.Writing
 }
 
 // note keeps how a request went. location is the URL of the entity that it has made; empty for none. The URL counts from its path on:
@@ -107,7 +111,7 @@ func (o *outcomes) note(r batch.Request, ok bool, location string) {
 		}
 		o.urls[r.ID] = location
 	case ok:
-		o.urls[r.ID], _, _ = strings.Cut(referenced(r.URL, o.urls), "?")
+		o.urls[r.ID], _, _ = strings.Cut(o.referenced(r.URL), "?")
 	}
 }
 
@@ -159,7 +163,7 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 			ok = s.group(q, rest[:n], answers, went, b.OneAnswer())
 		} else {
 			part := answers.Part(rest[0])
-			s.part(q, rest[0], part, went, nil)
+			s.part(q, rest[0], part, went, nil, nil)
 			part.Finish()
 			ok = part.Status() < http.StatusBadRequest
 			went.note(rest[0], ok, part.Header().Get("Location"))
@@ -181,64 +185,89 @@ func grouped(list []batch.Request) int {
 	return n
 }
 
-// part answers one request of a batch. c is the transaction of its group; nil for a request of its own.
-func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes, c *changes) {
+// part answers one request of a batch. c is the transaction of its group, judged what rules have said about the request before; both
+// are nil for a request of its own.
+func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes, c *changes, judged *writer) {
+	p, f := s.request(q, r, went)
+	if f != nil {
+		s.report.fail(w, p, f)
+		return
+	}
+	p.changes, p.judged = c, judged
+	s.read.serve(w, p)
+}
+
+// request makes a request of a part of a batch. The fault is that of one that cannot be processed.
+func (s *batches) request(q *request, r batch.Request, went *outcomes) (*request, *fault) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: bytes.NewReader(r.Body),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
-		prefer: header.ParsePrefer(r.Header["Prefer"]), changes: c, urls: went.urls,
+		prefer: header.ParsePrefer(r.Header["Prefer"]), went: went,
 	}
 	if r.Group != "" && s.read.writes != nil {
 		p.contentID = r.ID
 	}
 	p.timing.start = s.opts.Now()
-	if went.blocked(r) {
-		s.report.fail(w, p, failedDependency(r))
-		return
+	switch {
+	case went.blocked(r):
+		return p, failedDependency(r)
+	case isolated(p.header):
+		return p, isolation()
+	case !p.agree(r.Header["Odata-Maxversion"]):
+		return p, unsupportedVersion()
 	}
-	if isolated(p.header) {
-		s.report.fail(w, p, isolation())
-		return
-	}
-	if !p.agree(r.Header["Odata-Maxversion"]) {
-		s.report.fail(w, p, unsupportedVersion())
-		return
-	}
-	target, f := q.resolve(s.opts.Root, referenced(r.URL, went.urls))
+	var address string
+	address, p.row = went.place(r.URL)
+	target, f := q.resolve(s.opts.Root, address)
 	if f == nil {
 		f = p.locate(s.opts.Root, target)
 	}
-	if f != nil {
-		s.report.fail(w, p, f)
-		return
-	}
 	switch {
-	case !p.isBatch():
-		s.read.serve(w, p)
-	case p.method != http.MethodPost:
-		s.report.fail(w, p, notAllowed(p.method, http.MethodPost))
-	default:
-		s.report.fail(w, p, badRequest("malformed", "a batch holds no batch"))
+	case f != nil:
+		return p, f
+	case p.isBatch() && p.method != http.MethodPost:
+		return p, notAllowed(p.method, http.MethodPost)
+	case p.isBatch():
+		return p, badRequest("malformed", "a batch holds no batch")
 	}
+	return p, nil
 }
 
-// referenced replaces $id at the start of a URL by the URL of the request that
-// had this id and succeeded, which may have been such a reference itself
-// (OData-Protocol 11.7.4, OData-JSON 19.2).
-func referenced(raw string, urls map[string]string) string {
+// reference splits an address that begins with $id (OData-Protocol 11.7.4, OData-JSON 19.2); id is empty for another one.
+func reference(raw string) (id, rest string) {
 	id, ok := strings.CutPrefix(raw, "$")
 	if !ok {
-		return raw
+		return "", raw
 	}
 	end := strings.IndexAny(id, "/?")
 	if end < 0 {
 		end = len(id)
 	}
-	base, ok := urls[id[:end]]
-	if !ok || id[:end] == "" {
-		return raw
+	return id[:end], id[end:]
+}
+
+// referenced replaces $id at the start of a URL by the URL of the request that had this id and succeeded, which may have been such a
+// reference itself.
+func (o *outcomes) referenced(raw string) string {
+	id, rest := reference(raw)
+	if base, ok := o.urls[id]; ok && id != "" {
+		return base + rest
 	}
-	return base + id[end:]
+	return raw
+}
+
+// place returns an address without references. One that refers to a row without a URL becomes the name of the set, and what is
+// behind it; then row is the change that makes the row.
+func (o *outcomes) place(raw string) (address string, row *bind.Writing) {
+	if o == nil {
+		return raw, nil
+	}
+	address = o.referenced(raw)
+	id, rest := reference(address)
+	if row = o.rows[id]; row != nil {
+		address = string(payload.AppendEscaped(nil, row.Change.Set.Name)) + rest
+	}
+	return address, row
 }
 
 func failedDependency(r batch.Request) *fault {
@@ -338,7 +367,7 @@ func (h *held) replay(w *batch.Part) {
 // (OData-Protocol 11.7.7.5).
 func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer, went *outcomes, oneAnswer bool) (ok bool) {
 	conditional := went.failed[list[0].Group]
-	c := &changes{stage: s.read.writes}
+	c := &changes{stage: s.read.writes, grouped: true}
 	if c.stage != nil {
 		c.once, c.refused = c.stage.groupOnce(q, list)
 	}
@@ -374,12 +403,16 @@ func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer,
 // attempt answers the requests of a group in one transaction, and commits it if all went well. The answers end with the first
 // fault where the group has one answer. The error is errAgain where all of it has to be tried again.
 func (s *batches) attempt(q *request, list []batch.Request, went *outcomes, c *changes, oneAnswer bool) ([]*held, error) {
+	judged, refused, err := s.judge(q, list, went, c, oneAnswer)
+	if refused != nil || err != nil {
+		return refused, err
+	}
 	on := &shelf{}
 	all := make([]*held, 0, len(list))
 	ok := true
-	for _, r := range list {
+	for i, r := range list {
 		h := &held{header: http.Header{}, shelf: on}
-		s.part(q, r, h, went, c)
+		s.part(q, r, h, went, c, judged[i])
 		if h.status == 0 && c.undone {
 			return nil, errAgain
 		}
@@ -398,7 +431,7 @@ func (s *batches) attempt(q *request, list []batch.Request, went *outcomes, c *c
 	if !ok {
 		return all, nil
 	}
-	err := c.commit()
+	err = c.commit()
 	if err == nil || errors.Is(err, errAgain) {
 		return all, err
 	}

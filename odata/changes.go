@@ -29,11 +29,13 @@ type changes struct {
 	undone bool
 	// overtaken reports that the transaction was undone once because a row was created between the look for it and its own creation.
 	overtaken bool
-	// judged is the request that rules were asked about, moves how often its rows were others in the transaction. unasked reports
-	// that they were not asked, as the transaction is certain to fail: it is never committed.
-	judged  *writer
-	moves   int
-	unasked bool
+	// grouped reports that the transaction is that of a group. foresight looks ahead at its changes, before it begins; nil once it has.
+	grouped   bool
+	foresight *asking
+	// moves is how often rows were others in the transaction than rules had seen. unasked reports that rules were not asked, as the
+	// transaction is certain to fail; if it has then made a change that rules have to judge, which unjudged reports, it is never committed.
+	moves             int
+	unasked, unjudged bool
 	// tries counts the transactions, the one that is open included.
 	tries int
 	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.
@@ -119,8 +121,8 @@ func (c *changes) commit() error {
 	if c.tx == nil {
 		return nil
 	}
-	if c.unasked {
-		return c.moved()
+	if c.unjudged {
+		return c.moved(c.request, nil)
 	}
 	if c.once != nil {
 		if c.once.known { // nothing was written
@@ -164,7 +166,7 @@ func (c *changes) repeat(work func() error) error {
 	defer c.close() // a panic leaves no transaction open, either
 	for {
 		c.tries++
-		c.undone, c.judged, c.unasked = false, nil, false
+		c.undone, c.unasked, c.unjudged = false, false, false
 		err := work()
 		c.close()
 		if !errors.Is(err, errAgain) {

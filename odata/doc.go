@@ -16,7 +16,10 @@
 // and its body (package payload) become a write.Change (writebind.go, package
 // bind), which a transaction of a Writable source applies (changes.go). The
 // answer (writeanswer.go) waits for the commit; refusal.go says what a change
-// that was not made is answered with.
+// that was not made is answered with. Before the transaction begins, asking.go
+// and foresee.go make proposals of the changes for the rules of their sets, of
+// all requests of a group at once (batchrules.go); verdict.go reads what rules
+// say, and seen.go compares what is then changed with what they have seen.
 //
 // What lives elsewhere: headers (package header), batch formats (package
 // batch), $metadata (package csdl), the model (package edm), SQL (package

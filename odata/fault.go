@@ -32,6 +32,8 @@ type fault struct {
 	limit string
 	// details are the properties that the fault is about.
 	details []detail
+	// contentIDs are the requests of a change set that the details are about; nil if they are about the one that is answered.
+	contentIDs []string
 	// cause is for the log.
 	cause error
 }

@@ -99,7 +99,7 @@ func faultBody(q *request, f *fault) []byte {
 	if target := optionAt(q.target, f.pos); target != "" {
 		b = payload.AppendString(append(b, `,"target":`...), target)
 	}
-	b = appendDetails(b, q, f.details)
+	b = appendDetails(b, q, f)
 	b = payload.AppendString(append(b, `,"innererror":{"request_id":`...), q.id)
 	if f.code == codeUnsettled && q.caller.Next != nil {
 		b = append(append(b, `,"next":`...), q.caller.Next...)
@@ -109,16 +109,18 @@ func faultBody(q *request, f *fault) []byte {
 
 // appendDetails appends the details of a fault. In a group of requests each one, or else the fault, names the request
 // (Core.ContentID).
-func appendDetails(b []byte, q *request, details []detail) []byte {
-	request := []byte{}
-	if q.contentID != "" {
-		request = payload.AppendString(append(request, `,"@Core.ContentID":`...), q.contentID)
+func appendDetails(b []byte, q *request, f *fault) []byte {
+	request := func(id string) {
+		if id != "" {
+			b = payload.AppendString(append(b, `,"@Core.ContentID":`...), id)
+		}
 	}
-	if len(details) == 0 {
-		return append(b, request...)
+	if len(f.details) == 0 {
+		request(q.contentID)
+		return b
 	}
 	b = append(b, `,"details":[`...)
-	for i, d := range details {
+	for i, d := range f.details {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -128,7 +130,13 @@ func appendDetails(b []byte, q *request, details []detail) []byte {
 			b = payload.AppendString(append(b, `,"target":`...), d.target)
 		}
 		// OpenUI5 takes a detail without a severity for no error.
-		b = append(append(append(b, `,"@Common.numericSeverity":4`...), request...), '}')
+		b = append(b, `,"@Common.numericSeverity":4`...)
+		if f.contentIDs != nil {
+			request(f.contentIDs[i])
+		} else {
+			request(q.contentID)
+		}
+		b = append(b, '}')
 	}
 	return append(b, ']')
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 )
 
 // request is one request as the service sees it: the HTTP request itself, or a
@@ -44,8 +45,14 @@ type request struct {
 	contentID string
 	// changes is the transaction of the group that the request is a part of; nil for one that writes by itself.
 	changes *changes
-	// urls are those of the requests of the batch that succeeded, by their ids, see outcomes.
-	urls map[string]string
+	// judged is the same request as rules have judged it with its group, before the transaction; nil elsewhere.
+	judged *writer
+	// went holds how the requests of the batch before this one went; nil elsewhere.
+	went *outcomes
+	// mentioned reports that a later request of the group may name the row that this one makes.
+	mentioned bool
+	// row is the change that makes the row which the target begins with: see bind.Options.Row.
+	row *bind.Writing
 	// out takes the answers to the parts of a batch; nil elsewhere.
 	out *spool
 }

@@ -364,34 +364,3 @@ func TestLongProposals(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
-
-// In a group rules judge the first request that writes. A second one is refused, and nothing passes unasked.
-func TestRulesInGroups(t *testing.T) {
-	t.Parallel()
-	part := func(id, method, url, body string) string {
-		return fmt.Sprintf(`{"id":%q,"atomicityGroup":"g","method":%q,"url":%q,"headers":{"content-type":"application/json","if-match":"*"},"body":%s}`, id, method, url, body)
-	}
-	for name, tt := range map[string]struct {
-		parts []string
-		want  map[string]int
-		asked int
-	}{
-		"one":             {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`)}, map[string]int{"a": 200}, 1},
-		"with no rules":   {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`), part("b", "PATCH", "Notes(1)", `{"text":"x"}`)}, map[string]int{"a": 200, "b": 200}, 1},
-		"behind no rules": {[]string{part("a", "PATCH", "Notes(1)", `{"text":"x"}`), part("b", "PATCH", "Orders(1)", `{"status":"x"}`)}, map[string]int{"a": 424, "b": 501}, 0},
-		"two":             {[]string{part("a", "PATCH", "Orders(1)", `{"status":"x"}`), part("b", "PATCH", "Tags('a')", `{"text":"x"}`)}, map[string]int{"a": 424, "b": 501}, 1},
-		"a certain fault": {[]string{part("a", "PATCH", "Orders(9)", `{"status":"x"}`), part("b", "PATCH", "Tags('a')", `{"text":"x"}`)}, map[string]int{"a": 412, "b": 424}, 0},
-	} {
-		s := newRuled(t, nil)
-		statuses := map[string]int{}
-		for id, r := range jsonBatch(t, s, `{"requests":[`+strings.Join(tt.parts, ",")+`]}`) {
-			statuses[id] = r.Status
-		}
-		if diff := cmp.Diff(tt.want, statuses); diff != "" || len(s.asked) != tt.asked {
-			t.Errorf("%s: asked %d times: %s", name, len(s.asked), diff)
-		}
-		if tt.want["a"] != 200 && s.told != nil {
-			t.Errorf("%s: %v was written", name, s.told)
-		}
-	}
-}

@@ -13,8 +13,10 @@ import (
 func (r *writer) change(c *changes) (*result, error) {
 	done, err := r.try(c)
 	if errors.Is(err, errUpsert) {
-		r.creates = true
+		r.seq, r.creates = nil, true
 		done, err = r.try(c)
+	}
+	if !c.grouped {
 		r.creates = false
 	}
 	return done, err

@@ -11,12 +11,12 @@ type Proposal struct {
 	// Set is the name of the entity set. Kind is "create", "update" or "delete".
 	Set, Kind string
 	// Key is the key of the entity as in its address, without parentheses, such as "5" or "order=1,line=2". The keys of one
-	// request that are not known yet are "$1", "$2" and so on; New has the same text where a change refers to such a row.
+	// request or group that are not known yet are "$1", "$2" and so on; New has the same text where a change refers to such a row.
 	Key string
 	// Old is the entity as it is, nil for a create, New the entity as it would be, nil for a delete: JSON objects as in a body
 	// of OData without annotations and links, with the visible properties and those that the service sets (edm.Write.Set).
 	// Numbers are JSON numbers, Int64 and Decimal included, with all their digits. New has each of these properties: one that
-	// the database will fill is null.
+	// the database will fill is null. If an earlier proposal is about the same entity, Old is the New of that one.
 	Old, New json.RawMessage
 }
 

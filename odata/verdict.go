@@ -8,52 +8,76 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// ask asks rules about the proposals. A refusal is the error.
-func (a *asking) ask() (Verdict, error) {
+// ask asks rules about the proposals, and gives the requests what they say: values, or a refusal in writer.against. again reports that rules
+// have to see more than they did: they have amended a row that a later change is about. The error is that of all requests together.
+func (a *asking) ask() (again bool, err error) {
 	size := 0
-	for _, p := range a.proposals {
-		size += len(p.Set) + len(p.Key) + len(p.Old) + len(p.New)
-	}
-	if size > MaxProposed {
-		return Verdict{}, &fault{
-			status: http.StatusRequestEntityTooLarge, code: "request_too_large", pos: -1, limit: fixedLimit,
-			message: fmt.Sprintf("the rows that rules have to judge are longer than %d bytes, which is a fixed limit", MaxProposed),
+	for i, p := range a.proposals {
+		if size += len(p.Set) + len(p.Key) + len(p.Old) + len(p.New); size > MaxProposed {
+			a.steps[i].by.against = &fault{
+				status: http.StatusRequestEntityTooLarge, code: "request_too_large", pos: -1, limit: fixedLimit,
+				message: fmt.Sprintf("the rows that rules have to judge are longer than %d bytes, which is a fixed limit", MaxProposed),
+			}
+			return false, nil
 		}
 	}
-	verdict, err := a.opts.Validate(a.q.ctx, a.q.caller, a.proposals)
+	q := a.steps[0].by.q
+	verdict, err := a.opts.Validate(q.ctx, q.caller, a.proposals)
 	if err != nil {
-		return verdict, unjudged(err)
+		a.steps[0].by.against = unjudged(err)
+		return false, nil
 	}
-	f := &fault{status: http.StatusUnprocessableEntity, code: codeRefused, pos: -1, message: "a rule of the application refuses the change"}
-	for _, o := range verdict.Refused {
-		if o.Change < 0 || o.Change >= len(a.steps) {
-			return verdict, a.broken(o.Change, o.Property, "there is no such change")
-		}
-		if o.Property != "" && pathOf(a.steps[o.Change].Change.Set, o.Property) == nil {
-			return verdict, a.broken(o.Change, o.Property, "there is no such property")
-		}
-		f.details = append(f.details, detail{a.place(o.Change, o.Property), codeRefused, o.Message})
+	if a.refuse(verdict.Refused) {
+		return false, nil
 	}
-	if f.details != nil {
-		if len(f.details) == 1 {
-			f.message = f.details[0].message
-		}
-		return verdict, f
+	if again, err = a.amend(verdict.Amended); again || err != nil {
+		return again, err
 	}
-	return verdict, nil
+	for _, s := range a.steps {
+		s.by.seen = append(s.by.seen, s.seen)
+	}
+	return false, nil
+}
+
+// refuse makes the faults of the requests that rules refuse. It reports false where there are none.
+func (a *asking) refuse(list []Objection) bool {
+	for _, o := range list {
+		what := ""
+		switch {
+		case o.Change < 0 || o.Change >= len(a.steps):
+			what = "there is no such change"
+		case o.Property != "" && pathOf(a.steps[o.Change].change.Set, o.Property) == nil:
+			what = "there is no such property"
+		}
+		if what != "" {
+			a.broken(o.Change, o.Property, what)
+			return true
+		}
+	}
+	for _, o := range list {
+		r := a.steps[o.Change].by
+		if r.against == nil {
+			r.against = &fault{status: http.StatusUnprocessableEntity, code: codeRefused, pos: -1, message: o.Message}
+		} else {
+			r.against.message = severalRefused
+		}
+		r.against.details = append(r.against.details, detail{a.place(o.Change, o.Property), codeRefused, o.Message})
+	}
+	return len(list) > 0
 }
 
 // codeRefused is the code of 422 for a change that rules refuse.
 const codeRefused = "refused"
 
+const severalRefused = "rules of the application refuse the change"
+
 // place names a property of a change by its place in the body.
 func (a *asking) place(change int, property string) string {
-	w := a.steps[change]
+	w := a.steps[change].w
 	switch {
 	case w.Reference != "" && property != "":
 		return w.Reference + "/" + property
@@ -70,58 +94,98 @@ func unjudged(why error) *fault {
 	return &fault{status: http.StatusServiceUnavailable, code: "unavailable", pos: -1, message: "the rules for this change cannot be asked; nothing was written", cause: why}
 }
 
-// broken is the fault of a verdict that does not keep to the contract. The log names rules, change and property.
-func (a *asking) broken(change int, property, what string) *fault {
+// broken refuses a request because of a verdict that does not keep to the contract. The log names rules, change and property.
+func (a *asking) broken(change int, property, what string) {
+	for _, s := range a.steps {
+		s.by.against = nil
+	}
 	if change < 0 || change >= len(a.steps) {
-		return unjudged(fmt.Errorf("the verdict about change %d, property %q: %s", change, property, what))
+		a.steps[0].by.against = unjudged(fmt.Errorf("the verdict about change %d, property %q: %s", change, property, what))
+		return
 	}
 	p := a.proposals[change]
-	return unjudged(fmt.Errorf("validator %q broke the contract: change %d, the %s of %s(%s), property %q: %s",
-		a.steps[change].Change.Set.Write.Validator, change, p.Kind, p.Set, p.Key, property, what))
+	a.steps[change].by.against = unjudged(fmt.Errorf("validator %q broke the contract: change %d, the %s of %s(%s), property %q: %s",
+		a.steps[change].change.Set.Write.Validator, change, p.Kind, p.Set, p.Key, property, what))
 }
 
-// amend binds the request again with the values that rules have given, and returns its changes. Each value must be one that a client
-// could have sent.
-func (a *asking) amend(c *changes, before *bind.Sequence, list []Amendment) (*bind.Sequence, error) {
-	a.amended = map[string][]write.Assignment{}
+// amend binds the requests again that have values which rules have given. Each value must be one that a client could have sent. See ask.
+func (a *asking) amend(list []Amendment) (again bool, err error) {
+	last := map[*writer]Amendment{}
 	for _, m := range list {
 		values, what := a.values(m)
 		if what != "" {
-			return nil, a.broken(m.Change, m.Property, what)
+			a.broken(m.Change, m.Property, what)
+			return false, nil
 		}
-		place := a.steps[m.Change].Place
+		s := a.steps[m.Change]
+		if values = slices.DeleteFunc(values, s.has); len(values) == 0 {
+			continue
+		}
+		later := func(b *step) bool { return b.row == s.row }
+		if again = again || slices.ContainsFunc(a.steps[m.Change+1:], later); again && a.round == maxAsked {
+			a.broken(m.Change, m.Property, "the amendments of a row that is changed twice do not come to rest")
+			return false, nil
+		}
+		if last[s.by] = m; s.by.amended == nil {
+			s.by.amended = map[string][]write.Assignment{}
+		}
+		of := s.by.amended
 		for _, v := range values {
-			a.amended[place] = append(slices.DeleteFunc(a.amended[place], func(b write.Assignment) bool { return slices.Equal(b.Path, v.Path) }), v)
+			of[s.w.Place] = append(slices.DeleteFunc(of[s.w.Place], func(b write.Assignment) bool { return slices.Equal(b.Path, v.Path) }), v)
 		}
 	}
-	seq, err := a.bind(c)
-	last := list[len(list)-1]
+	for i := 0; i < len(a.steps); {
+		r, n := a.steps[i].by, 1
+		for i+n < len(a.steps) && a.steps[i+n].by == r {
+			n++
+		}
+		if m, ok := last[r]; ok {
+			what, err := a.amended(r, a.steps[i:i+n])
+			if err != nil {
+				return false, err
+			}
+			if what != "" {
+				a.broken(m.Change, m.Property, what)
+				return false, nil
+			}
+		}
+		i += n
+	}
+	return again, nil
+}
+
+// amended binds a request with the values that rules have given. steps are those of its changes that are judged. It says what is wrong
+// with the values.
+func (a *asking) amended(r *writer, steps []*step) (what string, err error) {
+	before := r.seq
+	a.by = r
+	r.seq, err = r.bind(a.c)
 	switch f, isFault := errors.AsType[*fault](err); {
 	case isFault && f.status < http.StatusInternalServerError:
-		return nil, a.broken(last.Change, last.Property, "the amendments do not fit: "+f.message)
+		return "the amendments do not fit: " + f.message, nil
 	case err != nil:
-		return nil, err
-	case len(seq.Steps) != len(before.Steps):
-		return nil, a.broken(last.Change, last.Property, "the amendments make another request")
+		return "", err
+	case len(r.seq.Steps) != len(before.Steps):
+		return "the amendments make another request", nil
 	}
 	i := 0
-	for _, w := range seq.Steps {
+	for _, w := range r.seq.Steps {
 		if !w.Judged() {
 			continue
 		}
 		ch, err := w.Ready(a)
 		if err != nil || ch == nil {
-			return nil, a.broken(last.Change, last.Property, "the amendments contradict a link")
+			return "the amendments contradict a link", nil //nolint:nilerr // it is the fault of the rules
 		}
-		if !a.seen[i].alike(ch, a.amended[w.Place]) {
-			return nil, c.moved()
+		s := steps[i]
+		if !s.alike(ch, r.amended[w.Place]) {
+			return "", r.moved(a.c)
 		}
 		with := *ch
-		with.Key = a.seen[i].change.Key
-		a.seen[i].change = &with
+		with.Key, s.change = s.change.Key, &with
 		i++
 	}
-	return seq, nil
+	return "", nil
 }
 
 // values reads the value of an amendment, and says what is wrong with it.
@@ -129,7 +193,7 @@ func (a *asking) values(m Amendment) (values []write.Assignment, what string) {
 	if m.Change < 0 || m.Change >= len(a.steps) {
 		return nil, "there is no such change"
 	}
-	ch := a.steps[m.Change].Change
+	ch := a.steps[m.Change].change
 	path := pathOf(ch.Set, m.Property)
 	switch {
 	case path == nil:
@@ -154,7 +218,7 @@ func (a *asking) values(m Amendment) (values []write.Assignment, what string) {
 			return nil, "no key can be amended"
 		case access == edm.Computed, access == edm.Immutable && ch.Kind != write.Create:
 			return nil, "it may not be written"
-		case a.steps[m.Change].Links(v.Path):
+		case a.steps[m.Change].w.Links(v.Path):
 			return nil, "a link of the request gives it its value"
 		case v.Value.Null && !v.Path[len(v.Path)-1].Nullable:
 			return nil, "it cannot be null"

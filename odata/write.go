@@ -26,8 +26,8 @@ type writing struct {
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
-	// repeats reports that the source remembers requests.
-	repeats bool
+	// repeats reports that the source remembers requests, judges that a set of the model has rules.
+	repeats, judges bool
 }
 
 // newWriting returns the stage for a source that writes and a model that has sets to be written; else nil.
@@ -39,6 +39,7 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 	return &writing{
 		source: w, binder: p.plans.binder, cache: p.plans.cache, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
 		repeats: repeats(source),
+		judges:  slices.ContainsFunc(m.All(), func(s *edm.EntitySet) bool { return s.Write != nil && s.Write.Validator != "" }),
 	}
 }
 
@@ -72,9 +73,16 @@ type writer struct {
 	applied string
 	// creates reports that an upsert has found no row, and creates it.
 	creates bool
-	// amended are the values that rules have given, seen the changes as rules have seen them; nil where none are asked.
+	// seq are the changes that are bound already; nil where they are not.
+	seq *bind.Sequence
+	// refers reports that the request names a row whose key only the transaction knows. unforeseen reports that it names one that
+	// depends on such rows, so that rules cannot judge it.
+	refers, unforeseen bool
+	// amended are the values that rules have given, seen the changes as rules have seen them, in their order; nil where none are asked.
 	amended map[string][]write.Assignment
-	seen    map[*bind.Writing]*seen
+	seen    []*seen
+	// against is why rules refuse the request; nil where they do not.
+	against *fault
 	// id is the option $id, linked the entity whose link is removed.
 	id     string
 	linked *bind.Resource
@@ -92,7 +100,7 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 		}()
 		setRepeatability(w.Header(), nil)
 	}
-	r, err := s.read(q)
+	r, err := s.judged(q)
 	if err != nil {
 		return err
 	}
@@ -129,9 +137,28 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 	return nil
 }
 
+// judged returns the request with what rules have said about it with its group. It is bound again where it names rows whose keys were
+// not known then.
+func (s *writing) judged(q *request) (*writer, error) {
+	before := q.judged
+	if before == nil {
+		return s.read(q)
+	}
+	q.timing = before.q.timing // the time of a change is the one that rules have seen
+	if before.seq != nil && !before.refers {
+		before.q = q
+		return before, nil
+	}
+	r, err := s.read(q)
+	if err == nil {
+		r.creates, r.unforeseen, r.amended, r.seen = before.creates, before.unforeseen, before.amended, before.seen
+	}
+	return r, err
+}
+
 // read takes a request apart, up to its body. Who asks comes before what is asked for.
 func (s *writing) read(q *request) (*writer, error) {
-	r := &writer{writing: s, q: q}
+	r := &writer{writing: s, q: q, refers: q.row != nil}
 	if err := s.resolve(r); err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
@@ -160,7 +187,7 @@ func (s *writing) resolve(r *writer) error {
 	q, o := r.q, s.bindOptions(r.q)
 	key := planKeyOf(q)
 	key.target, key.shape = "#/"+q.target, true
-	if known := s.cache.plan(key); known != nil {
+	if known := s.cache.plan(key); known != nil && q.row == nil {
 		q.timing.parsed = q.timing.start
 		r.resource = known.resource.For(o)
 		return nil
@@ -179,7 +206,7 @@ func (s *writing) resolve(r *writer) error {
 }
 
 func (s *writing) bindOptions(q *request) bind.Options {
-	return bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start}
+	return bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start, Row: q.row}
 }
 
 // permitted checks that the resource has the method, and that the caller may write at all.

@@ -45,6 +45,9 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 
 func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 	o := bind.WriteOptions{Amended: r.amended, Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
+	if r.q.mentioned {
+		o.Checks = nil // later requests may need columns of theirs
+	}
 	switch {
 	case r.resource.Kind == bind.OfReference:
 		return r.bindReference(c)
@@ -137,9 +140,6 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	if !ok {
 		return c.fault(err)
 	}
-	if r.seen[w] != nil && w.Change.Kind != write.Create && (refusal.Kind == write.RowNotFound || refusal.Kind == write.PreconditionFailed) {
-		return c.moved()
-	}
 	if again := r.again(c, w, refusal); again != nil {
 		return again
 	}
@@ -210,7 +210,7 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, 
 			}
 			if p := r.resource.Linked(ch, nav); p == nil {
 				unknown = append(unknown, nav)
-			} else if row, err := r.look(p); row == nil && err == nil {
+			} else if row, err := r.look(r.q, p); row == nil && err == nil {
 				links = append(links, nav)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -20,7 +21,7 @@ func linkMethods(r *bind.Resource) []string {
 		return nil
 	case !r.Nav.Collection:
 		return []string{http.MethodPut, http.MethodDelete}
-	case r.Find == nil:
+	case r.Find == nil && r.Key == nil:
 		return []string{http.MethodPost, http.MethodDelete}
 	}
 	return []string{http.MethodDelete}
@@ -104,7 +105,8 @@ func inBody(path, what string) *fault {
 // reference resolves the address of an entity of a set. path is the one in the body, or the name of a query option.
 func (r *writer) reference(id string, of *edm.EntitySet, path string) (*bind.Resource, error) {
 	bad := func() error { return inBody(path, "the address names no entity of "+of.Name) }
-	target, f := r.q.resolve(r.opts.Root, referenced(id, r.q.urls))
+	address, row := r.q.went.place(id)
+	target, f := r.q.resolve(r.opts.Root, address)
 	if f != nil {
 		return nil, bad()
 	}
@@ -117,10 +119,19 @@ func (r *writer) reference(id string, of *edm.EntitySet, path string) (*bind.Res
 	if err != nil {
 		return nil, bad()
 	}
-	res, err := r.binder.Resource(parsed, r.bindOptions(r.q))
-	if err != nil || res.Kind != bind.OfEntity || res.Set != of {
+	if row == nil && r.q.went.unknown(id) {
+		return nil, bind.ErrUnforeseen
+	}
+	o := r.bindOptions(r.q)
+	o.Row = row
+	res, err := r.binder.Resource(parsed, o)
+	switch {
+	case errors.Is(err, bind.ErrUnforeseen):
+		return nil, err
+	case err != nil || res.Kind != bind.OfEntity || res.Set != of:
 		return nil, bad()
 	}
+	r.refers = r.refers || row != nil
 	return res, nil
 }
 
@@ -139,7 +150,7 @@ func (r *writer) bindReference(c *changes) (*bind.Sequence, error) {
 		return r.resource.Refer(to, o)
 	}
 	r.linked = r.resource
-	if r.resource.Find == nil {
+	if r.resource.Find == nil && r.resource.Key == nil && r.resource.Nav.Collection {
 		if r.id == "" {
 			return nil, badRequest("bad_request", "the option $id says which link to remove")
 		}
@@ -149,13 +160,7 @@ func (r *writer) bindReference(c *changes) (*bind.Sequence, error) {
 		}
 		key := to.Key
 		if key == nil {
-			if err := c.begin(r.q); err != nil {
-				return nil, err
-			}
-			if c.once != nil && c.once.known {
-				return nil, errAnswered
-			}
-			if key, err = r.find(c, to.Find); err != nil || key == nil {
+			if key, err = r.linkedKey(c, to); err != nil || key == nil {
 				return nil, orAbsent(err, notFound("there is no such link"))
 			}
 		}
@@ -164,6 +169,27 @@ func (r *writer) bindReference(c *changes) (*bind.Sequence, error) {
 		}
 	}
 	return r.resource.Unlink(r.linked, o)
+}
+
+// linkedKey reads the key of an entity that $id names by another one; nil where there is none.
+func (r *writer) linkedKey(c *changes, to *bind.Resource) ([]plan.Value, error) {
+	if to.Find == nil {
+		return nil, bind.ErrUnforeseen
+	}
+	if c.foresight != nil {
+		row, err := c.foresight.Found(to.Find)
+		if row == nil || err != nil {
+			return nil, err
+		}
+		return to.Find.Top.KeyOf(row), nil
+	}
+	if err := c.begin(r.q); err != nil {
+		return nil, err
+	}
+	if c.once != nil && c.once.known {
+		return nil, errAnswered
+	}
+	return r.find(c, to.Find)
 }
 
 // bodyFault is the fault of a body that could not be read.
@@ -187,7 +213,7 @@ func (r *writer) bindFault(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	if errors.Is(err, errAnswered) || errors.Is(err, errAgain) {
+	if errors.Is(err, errAnswered) || errors.Is(err, errAgain) || errors.Is(err, bind.ErrUnforeseen) {
 		return err
 	}
 	f := faultOf(r.q.ctx, err)

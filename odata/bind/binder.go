@@ -30,6 +30,9 @@ type Options struct {
 	Now time.Time
 	// KeyLinks makes next links carry $skiptoken.
 	KeyLinks bool
+	// Row is the change that makes the entity at the begin of the path, which then names its set alone; nil where the path
+	// names an entity by its key.
+	Row *Writing
 }
 
 // New makes a Binder. The model must have passed Model.Check. The error joins a *PolicyError for every row policy, and

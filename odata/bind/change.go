@@ -127,6 +127,9 @@ func (c *change) update() (*Writing, error) {
 // change begins a change with those values of the client that it may set.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
 	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	if r.Row != nil && kind != write.Create {
+		c.out.key = endOf(r)
+	}
 	c.given = make([]write.Assignment, 0, len(values)+len(r.Set.Write.Set)+len(r.Set.Write.Touch)+1)
 	for _, v := range values {
 		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != write.Create {

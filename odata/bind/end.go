@@ -31,7 +31,7 @@ type take struct {
 }
 
 // endOf returns the row that a resource names.
-func endOf(r *Resource) *end { return &end{set: r.Set, key: r.Key, find: r.Find} }
+func endOf(r *Resource) *end { return &end{set: r.Set, key: r.Key, made: r.Row, find: r.Find} }
 
 // endMade returns the row of an earlier change of the request.
 func endMade(w *Writing) *end { return &end{set: w.Change.Set, key: w.Change.Key, made: w} }
@@ -195,8 +195,16 @@ type Known interface {
 	Found(p *plan.Plan) ([]plan.Value, error)
 }
 
+// Of returns the earlier change whose row this one changes, while the key is not known; nil for none.
+func (w *Writing) Of() *write.Change {
+	if w.key == nil || w.key.made == nil {
+		return nil
+	}
+	return w.key.made.Change
+}
+
 // Ready returns the change with all that was not known when it was bound; nil where a row that it refers to is not there. A value
-// of an earlier change that is not made yet still has Of.
+// of an earlier change that is not made yet still has Of, and a key of its row is nil.
 func (w *Writing) Ready(in Known) (*write.Change, error) {
 	if !w.waits() {
 		return w.Change, nil
@@ -223,7 +231,7 @@ func (w *Writing) Ready(in Known) (*write.Change, error) {
 		end *end
 		key *[]plan.Value
 	}{{w.key, &out.Key}, {w.other, &out.Other}} {
-		if of.end == nil {
+		if of.end == nil || of.end.key == nil && of.end.made != nil && in.Made(of.end.made.Change) == nil {
 			continue
 		}
 		var err error

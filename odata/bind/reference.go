@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -48,8 +49,11 @@ func (s *sequence) held(c *change) (*Sequence, error) {
 	return s.out, err
 }
 
-// Member returns the resource of an entity of the collection, which its Find finds only where it is linked.
+// Member returns the resource of an entity of the collection, which its Find finds only where it is linked. Below Own.Row it has no Find.
 func (r *Resource) Member(key []plan.Value) (*Resource, error) {
+	if r.Own.Row != nil {
+		return &Resource{Kind: OfEntity, Set: r.Set, Key: key, binder: r.binder, opts: r.opts, query: &syntax.Query{}}, nil
+	}
 	b := newBinding(r.binder, r.opts)
 	own := *r.Own.Find.Top.Query
 	b.ranges = r.ranges // those of the path are taken

@@ -65,7 +65,7 @@ func (b *binding) start(seg syntax.Segment) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{query: b.query(r), many: true}
+	t := &target{query: b.query(r), many: b.Row == nil}
 	return t, b.byKey(t, seg)
 }
 

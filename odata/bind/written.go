@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -43,6 +44,9 @@ type Resource struct {
 	// elsewhere, and for the $ref of a set.
 	Nav *edm.Navigation
 	Own *Resource
+	// Row is the earlier change whose row the entity is, while its key is not known: see Options.Row. Key and Find are nil then. Below
+	// such an entity Find is nil, too, and Key is that of the path.
+	Row *Writing
 
 	binder *Binder
 	opts   Options
@@ -72,11 +76,13 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	case t.count, len(t.filters) > 0:
 		return out, nil
 	case t.ref && t.many:
-		out.Kind = OfReference
-		return out, b.only(out.query, "$id")
+		if out.Kind = OfReference; b.only(out.query, "$id") != nil {
+			return out, b.only(out.query, "$id")
+		}
+		return out, out.ofRow(o.Row)
 	case t.many && t.query.From != nil:
 		out.Kind = OfRelated
-		return out, nil
+		return out, out.ofRow(o.Row)
 	case t.many:
 		out.Kind = OfSet
 		return out, nil
@@ -94,8 +100,31 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	default:
 		out.Kind = OfEntity
 	}
-	out.Key, out.Find = keyIn(t.query), b.keyPlan(t.query)
+	if o.Row != nil {
+		if out.Nav != nil && (out.Kind != OfReference || out.Nav.Collection) {
+			out.Key = keyOf(t.query)
+		}
+		return out, out.ofRow(o.Row)
+	}
+	out.Key, out.Find = KeyIn(t.query), b.keyPlan(t.query)
 	return out, nil
+}
+
+// ErrUnforeseen is the fault of a path, or of a plan, that names an entity by a row which is not there before the transaction.
+var ErrUnforeseen = errors.New("the entity depends on an earlier change of the group")
+
+// ofRow makes the entity that the path names, or the one above it, that of an earlier change; nil for none. Entities further
+// down the path need a key.
+func (r *Resource) ofRow(row *Writing) error {
+	above := r.Kind == OfRelated || r.Kind == OfReference
+	switch {
+	case row == nil:
+	case r.Own == nil:
+		r.Row = row
+	case r.Own.Row == nil, !above && r.Key == nil:
+		return ErrUnforeseen
+	}
+	return nil
 }
 
 // For returns the resource for another request with the same guards. The resource must be one OfSet.
@@ -119,13 +148,27 @@ func (b *binding) keyPlan(q *plan.Query) *plan.Plan {
 
 // entity is the resource of an entity that a path goes through.
 func (b *binding) entity(q *plan.Query, o Options) *Resource {
-	return &Resource{Kind: OfEntity, Set: q.Range.Set, Key: keyIn(q), Find: b.keyPlan(q), binder: b.binder, opts: o, query: &syntax.Query{}}
+	r := &Resource{Kind: OfEntity, Set: q.Range.Set, binder: b.binder, opts: o, query: &syntax.Query{}}
+	if o.Row != nil && q.From == nil {
+		r.Row = o.Row
+	} else {
+		r.Key, r.Find = KeyIn(q), b.keyPlan(q)
+	}
+	return r
 }
 
-// keyIn returns the values of the primary key where the key of a query is a comparison with each of them and no more; else
+// KeyIn returns the values of the primary key where the key of a query is a comparison with each of them and no more; else
 // nil.
-func keyIn(q *plan.Query) []plan.Value {
-	if q.From != nil || q.Key == nil {
+func KeyIn(q *plan.Query) []plan.Value {
+	if q.From != nil {
+		return nil
+	}
+	return keyOf(q)
+}
+
+// keyOf is KeyIn for the last entity of a path.
+func keyOf(q *plan.Query) []plan.Value {
+	if q.Key == nil {
 		return nil
 	}
 	key := q.Range.Set.Type.Key

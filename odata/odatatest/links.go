@@ -151,14 +151,25 @@ func bindsOfMany() []rule {
 			inMultipart(changeSet(
 				single("POST Customers HTTP/1.1", jsonPart, "", `{"name":"New"}`),
 				single("POST Orders HTTP/1.1", jsonPart, "", `{"customer@odata.bind":"$1"}`),
-				single("POST Orders HTTP/1.1", jsonPart, "", `{"customer@odata.bind":"$2/customer"}`),
-			)).showing(`"id":4,"customer_id":4`, `"id":5,"customer_id":4`),
+				single("PUT Orders(2)/customer/$ref HTTP/1.1", jsonPart, "If-Match: *", "", `{"@odata.id":"$1"}`),
+				single("POST $1/orders HTTP/1.1", jsonPart, "", `{"items":[{"product_id":"P1","price":1}]}`),
+				single("POST $4/items HTTP/1.1", jsonPart, "", `{"product_id":"P3","price":2}`),
+				single("PUT $2/note HTTP/1.1", jsonPart, "If-Match: *", "", `{"value":"n"}`),
+			)).showing(`"id":4,"customer_id":4`, `"id":5,"customer_id":4`, `"order_id":5,"product_id":"P1"`, `"order_id":5,"product_id":"P3"`, `"value":"n"`),
+			{request: "GET Customers(4)/orders?$select=id,note&$expand=items($select=id,product_id)", has: []string{`"id":2,"note":"second","items":[]},`, `"id":4,"note":"n","items":[]},`, `"id":5,"note":null,"items":[{"id":5,"product_id":"P1"},{"id":6,"product_id":"P3"}]}`}},
 			{
 				request: "POST $batch", body: `{"requests":[
 					{"id":"a","atomicityGroup":"g","method":"post","url":"Customers","body":{"name":"Newer"}},
 					{"id":"b","atomicityGroup":"g","dependsOn":["a"],"method":"patch","url":"Orders(2)","headers":{"if-match":"*"},"body":{"customer@odata.bind":"$a"}}]}`,
 				has: []string{`"id":"a","atomicityGroup":"g","status":201`, `"customer_id":5`},
 			},
+		}},
+		{"by way of a request of the group", []step{
+			inMultipart(changeSet(
+				single("POST Customers HTTP/1.1", jsonPart, "", `{"name":"New"}`),
+				single("POST Orders HTTP/1.1", jsonPart, "", `{"customer@odata.bind":"$1"}`),
+				single("POST Orders HTTP/1.1", jsonPart, "", `{"customer@odata.bind":"$2/customer"}`),
+			)).showing(`"id":4,"customer_id":4`, `"id":5,"customer_id":4`).unlessJudged(),
 		}},
 		{"of the entity itself", []step{
 			{request: "PATCH Products('P3')", body: `{"parent@odata.bind":"Products('P3')"}`, header: anyTag(), has: []string{`"parent_id":"P3"`}},

@@ -1,6 +1,7 @@
 package odatatest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,8 @@ import (
 type Subject struct {
 	Model  *edm.Model
 	Source odata.Source
+	// validate is odata.Options.Validate.
+	validate func(context.Context, odata.Caller, []odata.Proposal) (odata.Verdict, error)
 }
 
 // base is what absolute URLs begin with in every test.
@@ -74,7 +77,7 @@ func Run(t *testing.T, s Subject) {
 // handler makes the service under test.
 func handler(t testing.TB, s Subject, o odata.Options) http.Handler {
 	t.Helper()
-	o.Root = "/odata/"
+	o.Root, o.Validate = "/odata/", s.validate
 	o.Base = func(*http.Request) string { return base }
 	o.RequestID = func(*http.Request) string { return "id" }
 	o.Caller = func(_ http.ResponseWriter, r *http.Request) (odata.Caller, error) {

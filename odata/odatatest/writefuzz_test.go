@@ -1,6 +1,7 @@
 package odatatest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -157,12 +158,20 @@ type written struct {
 	numbers map[string]map[int]string // by set
 }
 
-// writtenEngines are the four, memory first.
-func writtenEngines(t *testing.T) []*written {
+// writtenEngines are the four, memory first. If judged is true, the sets have rules, which accept everything.
+func writtenEngines(t *testing.T, judged bool) []*written {
 	t.Helper()
 	var out []*written
 	for _, s := range subjects(t, odatatest.WriteTables(), odatatest.WriteMapping(), func(*sqlx.DB, string) {}) {
+		for _, set := range s.Model.Sets {
+			if judged && set.Write != nil {
+				set.Write.Validator = "rules"
+			}
+		}
 		service, err := odata.New(s.Model, s.Source, odata.Options{
+			Validate: func(context.Context, odata.Caller, []odata.Proposal) (odata.Verdict, error) {
+				return odata.Verdict{}, nil
+			},
 			Root: "/odata/",
 			Base: func(*http.Request) string { return "http://h" },
 			Now:  func() time.Time { return time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC) },
@@ -420,8 +429,13 @@ func (g writes) step(t *testing.T, m *model, all []*written, seed uint64) *model
 			want[i] = http.StatusFailedDependency
 		}
 	}
-	for _, e := range all {
-		if got := e.group(list, m, user, nexts); !slices.Equal(got, want) {
+	for i, e := range all {
+		got := e.group(list, m, user, nexts)
+		if at := slices.Index(got, http.StatusNotImplemented); i == 0 && at >= 0 && failed != at { // which row it is about depends on a request before it
+			want, failed = slices.Repeat([]int{http.StatusFailedDependency}, len(list)), at
+			want[at] = http.StatusNotImplemented
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("seed %d, user %d: group %v\n%s gives %v, the model says %v", seed, user, list, e.name, got, want)
 		}
 	}
@@ -462,7 +476,7 @@ func (m *model) compare(t *testing.T, all []*written, seed uint64) {
 }
 
 // TestFourEnginesWriteAlike sends random sequences of writes, groups among them, to all engines. A model predicts the status
-// of each request and the tables; the engines give the same bytes. See TestFourEnginesAgree for DIFFERENTIAL_TIME and
+// of each request and the tables; the engines give the same bytes, also where rules accept every change. See TestFourEnginesAgree for DIFFERENTIAL_TIME and
 // DIFFERENTIAL_SEED.
 func TestFourEnginesWriteAlike(t *testing.T) {
 	t.Parallel()
@@ -470,7 +484,7 @@ func TestFourEnginesWriteAlike(t *testing.T) {
 	for seed := first; (seed < first+seeds || time.Now().Before(end)) && !t.Failed(); seed++ {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { // whose databases are closed with it
 			g := writes{rand.New(rand.NewPCG(seed, 7))}
-			m, all := newModel(), writtenEngines(t)
+			m, all := newModel(), writtenEngines(t, seed%2 == 0)
 			for i := range 150 {
 				m = g.step(t, m, all, seed)
 				if i%10 == 9 {

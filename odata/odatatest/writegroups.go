@@ -35,6 +35,11 @@ func (st step) showing(parts ...string) step {
 	return st
 }
 
+func (st step) unlessJudged() step {
+	st.unjudged = true
+	return st
+}
+
 const jsonPart = "Content-Type: application/json"
 
 // writeGroups are change sets and atomicity groups: one transaction each (OData-Protocol 11.7, OData-JSON 19).

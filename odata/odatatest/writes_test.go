@@ -24,5 +24,13 @@ func TestMemoryWrites(t *testing.T) {
 	odatatest.RunWriteOrder(t, subject(odatatest.OrderMapping(), odatatest.OrderTables()))
 	odatatest.RunLinkRules(t, subject(odatatest.LinkMapping(), odatatest.LinkTables()))
 	t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
+	t.Run("under rules", func(t *testing.T) {
+		odatatest.RunJudged(t, fresh)
+		odatatest.RunWrites(t, odatatest.UnderRules(fresh))
+		odatatest.RunWriteOrder(t, odatatest.UnderRules(subject(odatatest.OrderMapping(), odatatest.OrderTables())))
+		odatatest.RunLinkRules(t, odatatest.UnderRules(subject(odatatest.LinkMapping(), odatatest.LinkTables())))
+		odatatest.RunLinks(t, odatatest.UnderRules(fresh))
+		odatatest.RunUpserts(t, odatatest.UnderRules(fresh))
+	})
 	t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
 }

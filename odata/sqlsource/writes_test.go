@@ -44,6 +44,7 @@ func TestDatabasesWrite(t *testing.T) {
 			}
 			fresh := subject(odatatest.WriteTables(), odatatest.WriteMapping())
 			odatatest.RunWrites(t, fresh)
+			t.Run("under rules", func(t *testing.T) { odatatest.RunJudged(t, fresh) })
 			t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
 			t.Run("upserts at once", func(t *testing.T) { odatatest.RunUpserts(t, fresh) })
 			drop := func(tables []odatatest.Table) {
@@ -54,6 +55,9 @@ func TestDatabasesWrite(t *testing.T) {
 			drop(odatatest.WriteTables())
 			t.Run("links", func(t *testing.T) {
 				odatatest.RunLinkRules(t, subject(odatatest.LinkTables(), odatatest.LinkMapping()))
+				t.Run("under rules", func(t *testing.T) {
+					odatatest.RunJudgedLinks(t, subject(odatatest.LinkTables(), odatatest.LinkMapping()))
+				})
 			})
 			drop(odatatest.LinkTables())
 			t.Run("order of faults", func(t *testing.T) {

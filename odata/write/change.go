@@ -215,6 +215,9 @@ func (r *Refusal) OfKey(t *edm.EntityType) bool {
 	return len(r.Properties) == len(t.Key) && !slices.ContainsFunc(r.Properties, func(path []*edm.Property) bool { return !inKey(path) })
 }
 
+// OfRow reports whether the row is not there, or not the one that the precondition names.
+func (r *Refusal) OfRow() bool { return r.Kind == RowNotFound || r.Kind == PreconditionFailed }
+
 // Error is for the log. What clients read is made of the kind by package odata.
 func (r *Refusal) Error() string {
 	names := [...]string{
