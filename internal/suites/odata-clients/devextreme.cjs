@@ -1,32 +1,9 @@
 "use strict";
 // DevExtreme's ODataStore as a DataGrid uses it. Usage: node devextreme.cjs SERVICE
 const { default: ODataStore } = require("devextreme/data/odata/store");
-const ajax = require("devextreme/core/utils/ajax");
-const { getRequestHeaders, getRequestOptions } = require("devextreme/core/utils/ajax_utils");
-const { Deferred } = require("devextreme/core/utils/deferred");
+const { done, overFetch } = require("./devextreme-fetch.cjs");
 
-const urls = [];
-
-// Node has no XMLHttpRequest: fetch in its place, by DevExtreme's own hook.
-ajax.inject({
-  sendRequest(options) {
-    const answer = new Deferred();
-    const { url, parameters } = getRequestOptions(options, getRequestHeaders(options));
-    urls.push(url);
-    const headers = getRequestHeaders(options);
-    fetch(url, { method: (options.method || "GET").toUpperCase(), headers, body: parameters || undefined })
-      .then(async (r) => {
-        const text = await r.text();
-        const xhr = { status: r.status, responseText: text };
-        if (r.ok) answer.resolve(text ? JSON.parse(text) : undefined, "success", xhr);
-        else answer.reject(xhr, "error");
-      })
-      .catch((e) => void answer.reject({ status: 0, responseText: String(e) }, "error"));
-    return answer.promise();
-  },
-});
-
-const done = (d) => new Promise((resolve, reject) => d.done((data, extra) => resolve({ data, extra })).fail(reject));
+const urls = overFetch(({ url }) => url);
 
 // An ODataStore knows no entity tags: the application adds If-Match to its requests.
 async function writes(service) {

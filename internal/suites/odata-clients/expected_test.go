@@ -62,7 +62,20 @@ func decode(t *testing.T, text []byte, into any) {
 
 func get(t *testing.T, address string) []byte {
 	t.Helper()
-	resp, err := http.Get(address) // of the test's own server
+	return getAs(t, "", address)
+}
+
+// getAs gets an address with a token.
+func getAs(t *testing.T, token, address string) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req) // of the test's own server
 	if err != nil {
 		t.Fatal(err)
 	}
