@@ -26,6 +26,9 @@ func (a *asking) ask() (Verdict, error) {
 		}
 	}
 	verdict, err := a.opts.Validate(a.q.ctx, a.q.caller, a.proposals)
+	if busy, ok := errors.AsType[*Busy](err); ok {
+		return verdict, busy.fault(fmt.Sprintf("too many changes are judged by rules at once: %s is %d; try again later", busy.Limit, busy.Allowed), err)
+	}
 	if err != nil {
 		return verdict, unjudged(err)
 	}
