@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -40,7 +41,11 @@ func (a *asking) ask() (Verdict, error) {
 		if o.Property != "" && pathOf(a.steps[o.Change].Change.Set, o.Property) == nil {
 			return verdict, a.broken(o.Change, o.Property, "there is no such property")
 		}
-		f.details = append(f.details, detail{a.place(o.Change, o.Property), codeRefused, o.Message})
+		at := o.Property
+		if a.hidden(o.Change, at) {
+			at = ""
+		}
+		f.details = append(f.details, detail{a.place(o.Change, at), codeRefused, o.Message})
 	}
 	if f.details != nil {
 		if len(f.details) == 1 {
@@ -53,6 +58,13 @@ func (a *asking) ask() (Verdict, error) {
 
 // codeRefused is the code of 422 for a change that rules refuse.
 const codeRefused = "refused"
+
+// hidden reports whether rules see a property that does not exist for clients.
+func (a *asking) hidden(change int, property string) bool {
+	set := a.steps[change].Change.Set
+	path := pathOf(set, property)
+	return path != nil && slices.Contains(set.Type.Hidden, path[0])
+}
 
 // place names a property of a change by its place in the body.
 func (a *asking) place(change int, property string) string {
@@ -147,6 +159,9 @@ func (a *asking) values(m Amendment) (values []write.Assignment, what string) {
 		text = slices.Concat([]byte(`{"value":`), text, []byte("}"))
 	}
 	body, err := a.writing.body.Property(text, path)
+	if bad, ok := errors.AsType[*payload.BodyError](err); ok {
+		return nil, bad.WithoutValue() // which may be a secret
+	}
 	if err != nil {
 		return nil, err.Error()
 	}
