@@ -145,6 +145,10 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	}
 	f := (*fault)(nil)
 	switch kind := refusal.Kind; {
+	case kind == write.RowNotFound && r.linked != nil: // others have removed it meanwhile
+		return notFound("there is no such link")
+	case kind == write.RowNotFound && w.Change.Kind == write.Link:
+		return notFound("there is no such entity")
 	case w.Reference != "" && (kind == write.RowNotFound || kind == write.DeadLink):
 		f = refusalFault(&write.Refusal{Kind: write.DeadLink, Cause: err})
 		f.details = []detail{deadLink(w.Reference)}
