@@ -124,3 +124,26 @@ func TestManyForeignKeysInOneBody(t *testing.T) {
 		})
 	}
 }
+
+// A foreign key that the service writes may be dead, too. It is hidden, and no link of the client takes the blame.
+func TestDeadHiddenForeignKeys(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := databaseWith(t, dialect, "", `CREATE TABLE teams (id INTEGER PRIMARY KEY);
+				INSERT INTO teams VALUES (1);
+				CREATE TABLE jobs (id INTEGER PRIMARY KEY, team INTEGER, agent INTEGER NOT NULL, FOREIGN KEY (team) REFERENCES teams (id), FOREIGN KEY (agent) REFERENCES teams (id))`)
+			s := serviceOf(t, open(t, db, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+				{Name: "Teams", Table: "teams"},
+				{Name: "Jobs", Table: "jobs", Hide: []string{"agent"}, Write: &sqlsource.Write{Create: true, Set: map[string]string{"agent": "77"}}},
+			}}))
+			for body, target := range map[string]bool{`{"id":1}`: false, `{"id":1,"team":1}`: false, `{"id":1,"team":2}`: true} {
+				w := send(s, "POST Jobs", body)
+				if w.Code != http.StatusConflict || strings.Contains(w.Body.String(), `"target":"team"`) != target || strings.Contains(w.Body.String(), "agent") {
+					t.Errorf("%s: %d %s", body, w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
