@@ -40,5 +40,5 @@ func (h *Host) ApplyTold(ctx context.Context, userID string, effects []pluginsdk
 
 // Validate asks the plugins of a host for their verdict as the query endpoint does; of maps sets to plugins.
 func (h *Host) Validate(ctx context.Context, of map[string]string, c odata.Caller, changes []odata.Proposal) (odata.Verdict, error) {
-	return validation{h.plugins, of}.validate(ctx, c, changes)
+	return newValidation(h.plugins, of, h.limits).validate(ctx, c, changes)
 }

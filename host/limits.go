@@ -19,11 +19,14 @@ func (o *ODataOptions) admitQueries(limits *web.Limits) func(context.Context, od
 		concurrent = max(1, o.Connections/4)
 	}
 	queue := limits.Queries(o.Connections, concurrent)
-	return func(ctx context.Context, c odata.Caller) (func(), error) {
-		leave, err := queue.Enter(ctx, c.Client)
-		if busy := new(web.Busy); errors.As(err, &busy) {
-			return nil, &odata.Busy{Share: !busy.ByHost, Limit: busy.Limit, Allowed: busy.Allowed, RetryAfter: busy.RetryAfter, Cause: err}
-		}
-		return leave, err
+	return func(ctx context.Context, c odata.Caller) (func(), error) { return admit(ctx, queue, c) }
+}
+
+// admit waits for the turn of a caller.
+func admit(ctx context.Context, queue *web.Queue, c odata.Caller) (leave func(), err error) {
+	leave, err = queue.Enter(ctx, c.Client)
+	if busy := new(web.Busy); errors.As(err, &busy) {
+		return nil, &odata.Busy{Share: !busy.ByHost, Limit: busy.Limit, Allowed: busy.Allowed, RetryAfter: busy.RetryAfter, Cause: err}
 	}
+	return leave, err
 }

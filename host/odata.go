@@ -38,7 +38,7 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 		}
 	}
 	if of := o.validators(); len(of) > 0 {
-		out.Validate = validation{plugins, of}.validate
+		out.Validate = newValidation(plugins, of, limits).validate
 	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {

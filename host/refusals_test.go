@@ -54,7 +54,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	for _, limit := range []string{
 		"limits.requests_per_client", "limits.upgrades_per_client", "odata.limits.concurrent", "odata.database.max_connections",
 		"odata.limits.max_top", "odata.limits.expand_depth", "odata.limits.filter_nodes", "odata.limits.rows", "odata.limits.bytes",
-		"odata.limits.timeout", "odata.limits.slow_reader", "odata_fixed", "password_hashing", "body_deadline",
+		"odata.limits.timeout", "odata.limits.slow_reader", "odata_fixed", "password_hashing", "body_deadline", "validator_calls",
 	} {
 		metrics(limit, "0")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -17,8 +18,17 @@ import (
 // A validation asks the plugins that sets name as their validators.
 type validation struct {
 	plugins *pluginproc.Manager
-	// of maps the name of a set to that of its plugin.
-	of map[string]string
+	// of maps the name of a set to that of its plugin, turns the name of a plugin to the queue of its callers.
+	of    map[string]string
+	turns map[string]*web.Queue
+}
+
+func newValidation(plugins *pluginproc.Manager, of map[string]string, limits *web.Limits) validation {
+	v := validation{plugins, of, map[string]*web.Queue{}}
+	for _, plugin := range of {
+		v.turns[plugin] = limits.Validator()
+	}
+	return v
 }
 
 // validators maps the names of sets to those of the plugins that judge their changes. It is empty if the embedding program
@@ -70,7 +80,12 @@ func (v validation) validate(ctx context.Context, c odata.Caller, proposals []od
 			p := proposals[at]
 			changes[i] = pluginsdk.Change{Set: p.Set, Kind: p.Kind, Key: p.Key}.WithJSON(p.Old, p.New)
 		}
+		leave, err := admit(ctx, v.turns[plugin], c)
+		if err != nil {
+			return odata.Verdict{}, err
+		}
 		verdict, err := v.plugins.Validate(ctx, plugin, id, user, changes)
+		leave()
 		if err != nil {
 			return odata.Verdict{}, err
 		}

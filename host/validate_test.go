@@ -1,8 +1,11 @@
 package host_test
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,5 +154,56 @@ func TestPluginsJudgeWhatClientsWrite(t *testing.T) {
 		if tt.status == 503 && !strings.Contains(s.log.String(), `plugin "rules"`) && !strings.Contains(s.log.String(), "plugin=rules") {
 			t.Errorf("%s: the log names no plugin: %s", name, s.log)
 		}
+	}
+}
+
+// A client whose calls of a validator hang has its share of them, and another client's changes are judged meanwhile.
+func TestHangingValidationsLeaveTurnsToOthers(t *testing.T) {
+	const hanging = "hang@example.com" // as the plugin behaves then
+	s := newSite(t, sqliteStore(t), func(o *host.Options) {
+		o.OData, o.Plugins, o.Limits.Wait = judged(t), []host.Plugin{rules(t)("rules", "")}, time.Second
+	})
+	if _, err := s.db.AddUser(t.Context(), hanging, "Hang", weakHash()); err != nil {
+		t.Fatal(err)
+	}
+	_, its := s.token(t, hanging, host.TokenRequest{Write: true})
+	_, token := s.token(t, adaEmail, host.TokenRequest{Write: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	var sent sync.WaitGroup
+	defer sent.Wait()
+	defer cancel()
+	answers := make(chan int, 64)
+	for range cap(answers) {
+		sent.Go(func() {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPatch, s.URL+"/odata/Orders(1)", strings.NewReader("{}"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for name, value := range map[string]string{"Authorization": "Bearer " + its, "If-Match": "*", "Content-Type": "application/json"} {
+				req.Header.Set(name, value)
+			}
+			if resp, err := http.DefaultClient.Do(req); err == nil { // those that hang are cancelled
+				answers <- resp.StatusCode
+				_ = resp.Body.Close()
+			}
+		})
+	}
+	for range cap(answers) - 16 {
+		select {
+		case got := <-answers:
+			if got != http.StatusTooManyRequests {
+				t.Fatalf("a call beyond the share is answered with %d", got)
+			}
+		case <-time.After(20 * time.Second): // before those that hang have run out of time
+			t.Fatal("more calls of one client hang than its share")
+		}
+	}
+	got := s.browser(t).do("PATCH", "/odata/Orders(1)", "application/json", "{}", append(bearer(token), "If-Match", "*")...)
+	if got.StatusCode != http.StatusOK {
+		t.Errorf("another client gets %d %s", got.StatusCode, got.body)
+	}
+	if !strings.Contains(s.log.String(), "limit=validator_calls") {
+		t.Error("the log does not name the limit")
 	}
 }

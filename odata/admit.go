@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Busy is what Options.Admit returns where a request has to come back later. It is
+// Busy is the error of Options.Admit and Options.Validate for a request that has to come back later. It is
 // answered with 429 for a client that has its share, else with 503.
 type Busy struct { //nolint:errname // an answer: errors.As(err, &busy)
 	// Share tells that the client has its share, rather than that all clients
@@ -63,11 +63,16 @@ func (s *answering) admit(q *request) (leave func(), err error) {
 			message: "the request ended before it was its turn",
 		}
 	}
-	f := &fault{status: http.StatusServiceUnavailable, code: "busy", message: busy.Error(), pos: -1, retryAfter: busy.RetryAfter, cause: err}
-	if busy.Share {
+	return nil, busy.fault(busy.Error(), err)
+}
+
+// fault is the answer for a request that has to come back later.
+func (b *Busy) fault(message string, cause error) *fault {
+	f := &fault{status: http.StatusServiceUnavailable, code: "busy", message: message, pos: -1, retryAfter: b.RetryAfter, cause: cause}
+	if b.Share {
 		f.status = http.StatusTooManyRequests
 	}
-	return nil, f
+	return f
 }
 
 func admitAll(context.Context, Caller) (func(), error) { return func() {}, nil }

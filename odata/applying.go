@@ -50,13 +50,13 @@ func (r *writer) apply(c *changes, seq *bind.Sequence) (*result, error) {
 	if done := c.answered(); done != nil {
 		return done, nil
 	}
-	if err := r.named(c, seq); err != nil {
+	a := &applying{writer: r, c: c, seq: seq, made: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
+	if err := a.named(); err != nil {
 		return nil, err
 	}
 	if err := certain(seq); err != nil {
 		return nil, err
 	}
-	a := &applying{writer: r, c: c, seq: seq, made: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
 	for i, w := range seq.Steps {
 		if err := a.apply(w, seq.Steps[i+1:]); err != nil {
 			return nil, err
@@ -86,27 +86,28 @@ func tooManyChanges() *fault {
 	}
 }
 
-// named finds the entities that the path names: the one above, and the one that is changed if its key is not known yet.
-func (r *writer) named(c *changes, seq *bind.Sequence) error {
-	if own := r.resource.Own; own != nil && (r.resource.Kind == bind.OfRelated || r.resource.Kind == bind.OfReference) {
-		if key, err := r.find(c, own.Find); err != nil || key == nil {
+// named finds the entities that the path names: the one above, and the one that is changed if its key is not known yet. Changes
+// that refer to them get what was read here, since others may remove them in between.
+func (a *applying) named() error {
+	if own := a.resource.Own; own != nil && (a.resource.Kind == bind.OfRelated || a.resource.Kind == bind.OfReference) {
+		if row, err := a.Found(own.Find); err != nil || row == nil {
 			return orAbsent(err, notFound("there is no such entity"))
 		}
 	}
-	if r.linked != nil {
-		if key, err := r.find(c, r.linked.Find); err != nil || key == nil {
+	if a.linked != nil {
+		if row, err := a.Found(a.linked.Find); err != nil || row == nil {
 			return orAbsent(err, notFound("there is no such link"))
 		}
 	}
-	main := seq.Main
+	main := a.seq.Main
 	if main == nil || main.Change.Kind == write.Create || main.Change.Key != nil {
 		return nil
 	}
-	key, err := r.find(c, r.resource.Find)
-	if err != nil || key == nil {
-		return orAbsent(err, r.absent())
+	row, err := a.Found(a.resource.Find)
+	if err != nil || row == nil {
+		return orAbsent(err, a.absent())
 	}
-	main.Change.Key = key
+	main.Change.Key = a.resource.Find.Top.KeyOf(row)
 	return nil
 }
 

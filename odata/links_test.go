@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -121,4 +123,78 @@ func TestFaultAmidADocument(t *testing.T) {
 			t.Errorf("%d transactions are open", f.open.Load())
 		}
 	}
+}
+
+// The rows that a path names are read once. Others may remove a link between two looks at it, and the request to remove it would
+// take it for a dead one.
+func TestPathsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	for target, reads := range map[string]int{
+		"DELETE Orders(1)/tags('old')/$ref":             2,
+		"DELETE Orders(1)/items(1)/$ref":                2,
+		"DELETE Items(1)/order/$ref":                    2,
+		"DELETE Orders(1)/items(1)/order/$ref":          2,
+		"POST Orders(1)/items(1)/order/items":           1,
+		"DELETE Orders(1)/tags/$ref?$id=Tags('old')":    2,
+		"DELETE Orders(1)/items(1)/order/items(1)/$ref": 2,
+	} {
+		f := &flaky{}
+		h := linkedOrders(t, f)
+		f.opened = func(times int) error {
+			if times > reads {
+				return plan.Errorf(plan.NotFound, -1, "it is gone")
+			}
+			return nil
+		}
+		method, at, _ := strings.Cut(target, " ")
+		body, header := "", anyTag
+		if method == "POST" {
+			body, header = `{"text":"new"}`, []string{"Prefer", "return=minimal"}
+		}
+		if w := request(h, method, at, body, header...); w.Code != 204 {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// A row, or a link, that others remove while a request waits for its lock is not there. Only an address in the body is a dead link.
+func TestLinksThatGoMeanwhile(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]struct {
+		status  int
+		message string
+	}{
+		"DELETE Orders(1)/tags('old')/$ref": {404, "there is no such link"},
+		"DELETE Orders(1)/items(1)/$ref":    {404, "there is no such link"},
+		"DELETE Items(1)/order/$ref":        {404, "there is no such link"},
+		"POST Orders(1)/tags/$ref":          {404, "there is no such entity"},
+		"POST Orders(1)/items/$ref":         {409, "items names no entity"},
+	} {
+		f := &flaky{}
+		h := linkedOrders(t, f)
+		f.apply = func(int) error { return &write.Refusal{Kind: write.RowNotFound} }
+		method, at, _ := strings.Cut(target, " ")
+		body := ""
+		if method == "POST" {
+			body = `{"@odata.id":"Items(1)"}`
+			if strings.Contains(at, "tags") {
+				body = `{"@odata.id":"Tags('old')"}`
+			}
+		}
+		if w := request(h, method, at, body, anyTag...); w.Code != want.status || !strings.Contains(w.Body.String(), want.message) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// linkedOrders are orders of which the first has an item and a tag.
+func linkedOrders(t *testing.T, f *flaky) http.Handler {
+	t.Helper()
+	h := orders(t, f, nil)
+	for at, to := range map[string]string{"Orders(1)/tags/$ref": "Tags('old')", "Orders(1)/items/$ref": "Items(1)"} {
+		if w := request(h, "POST", at, `{"@odata.id":"`+to+`"}`, anyTag...); w.Code != 204 {
+			t.Fatalf("%s: %d %s", at, w.Code, w.Body)
+		}
+	}
+	return h
 }

@@ -86,7 +86,7 @@ type Options struct {
 	Written func(ctx context.Context, c Caller, rows []Written)
 	// Validate asks the rules of a request or a group about the changes of sets that name a validator (edm.Write.Validator),
 	// before its transaction and with the context of the HTTP request. There is at least one proposal, and all are of sets
-	// with a validator. A change that is tried again is proposed again. An error means that there is no verdict: 503, and
+	// with a validator. A change that is tried again is proposed again. An error means that there is no verdict: 503, or 429 for a *Busy, and
 	// nothing is written; its text is for the log. The properties that a verdict names are those of the proposals. nil is
 	// for services whose sets have no validators.
 	Validate func(ctx context.Context, c Caller, changes []Proposal) (Verdict, error)

@@ -186,9 +186,10 @@ func TestVerdicts(t *testing.T) {
 		status               int
 		in, log              string
 	}{
-		"refused":            {refuses(odata.Objection{Property: "status", Message: "No."}), "PATCH", "Orders(1)", `{"status":"x"}`, 422, `"code":"refused","message":"No.","details":[{"code":"refused","message":"No.","target":"status"`, ""},
-		"refused as a whole": {refuses(odata.Objection{Message: "No."}), "DELETE", "Tags('a')", "", 422, `"details":[{"code":"refused","message":"No.","@Common`, ""},
-		"refused below":      {refuses(odata.Objection{Change: 1, Property: "price", Message: "No."}, odata.Objection{Message: "Nor."}), "POST", "Orders", deep, 422, `"message":"No.","target":"items/0/price"`, ""},
+		"refused":                  {refuses(odata.Objection{Property: "status", Message: "No."}), "PATCH", "Orders(1)", `{"status":"x"}`, 422, `"code":"refused","message":"No.","details":[{"code":"refused","message":"No.","target":"status"`, ""},
+		"refused as a whole":       {refuses(odata.Objection{Message: "No."}), "DELETE", "Tags('a')", "", 422, `"details":[{"code":"refused","message":"No.","@Common`, ""},
+		"refused for a hidden one": {refuses(odata.Objection{Property: "by", Message: "No."}), "PATCH", "Orders(1)", `{}`, 422, `"details":[{"code":"refused","message":"No.","@`, ""},
+		"refused below":            {refuses(odata.Objection{Change: 1, Property: "price", Message: "No."}, odata.Objection{Message: "Nor."}), "POST", "Orders", deep, 422, `"message":"No.","target":"items/0/price"`, ""},
 		"refused and amended": {func(int, []odata.Proposal) (odata.Verdict, error) {
 			return odata.Verdict{Refused: []odata.Objection{{Message: "No."}}, Amended: []odata.Amendment{{Property: "status", Value: json.RawMessage(`"x"`)}}}, nil
 		}, "PATCH", "Orders(1)", `{}`, 422, "No.", ""},
@@ -213,7 +214,11 @@ func TestVerdicts(t *testing.T) {
 		"amends elsewhere":        {amends(7, "status", `5`), "PATCH", "Orders(1)", `{}`, 503, "", "change 7"},
 		"refuses elsewhere":       {refuses(odata.Objection{Change: -1}), "PATCH", "Orders(1)", `{}`, 503, "", "change -1"},
 		"refuses no property":     {refuses(odata.Objection{Property: "secrets"}), "PATCH", "Orders(1)", `{}`, 503, "", "secrets"},
-		"fails":                   {func(int, []odata.Proposal) (odata.Verdict, error) { return odata.Verdict{}, errors.New("it died") }, "PATCH", "Orders(1)", `{}`, 503, "unavailable", "it died"},
+		"amends a secret":         {amends(1, "price", `"hunter2"`), "POST", "Orders", deep, 503, "", `property \"price\": price needs an Edm.Decimal"`},
+		"busy": {func(int, []odata.Proposal) (odata.Verdict, error) {
+			return odata.Verdict{}, &odata.Busy{Share: true, Limit: "l", Allowed: 3}
+		}, "PATCH", "Orders(1)", `{}`, 429, "l is 3", ""},
+		"fails": {func(int, []odata.Proposal) (odata.Verdict, error) { return odata.Verdict{}, errors.New("it died") }, "PATCH", "Orders(1)", `{}`, 503, "unavailable", "it died"},
 	} {
 		s := newRuled(t, tt.verdict)
 		before := request(s, "GET", "Orders?$expand=items,tags", "").Body.String()
@@ -228,6 +233,9 @@ func TestVerdicts(t *testing.T) {
 		after := request(s, "GET", "Orders?$expand=items,tags", "").Body.String()
 		if tt.status >= 400 && (after != before || s.told != nil) {
 			t.Errorf("%s: something was written: %v, %s", name, s.told, after)
+		}
+		if strings.Contains(s.log.String()+w.Body.String(), "hunter2") {
+			t.Errorf("%s: the log has a value: %s", name, &s.log)
 		}
 		if tt.status == 503 && strings.Contains(w.Body.String(), "died") {
 			t.Errorf("%s: the client gets %s", name, w.Body)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -27,6 +28,10 @@ func (a *asking) ask() (again bool, err error) {
 	}
 	q := a.steps[0].by.q
 	verdict, err := a.opts.Validate(q.ctx, q.caller, a.proposals)
+	if busy, ok := errors.AsType[*Busy](err); ok {
+		a.steps[0].by.against = busy.fault(fmt.Sprintf("too many changes are judged by rules at once: %s is %d; try again later", busy.Limit, busy.Allowed), err)
+		return false, nil
+	}
 	if err != nil {
 		a.steps[0].by.against = unjudged(err)
 		return false, nil
@@ -65,7 +70,11 @@ func (a *asking) refuse(list []Objection) bool {
 		} else {
 			r.against.message = severalRefused
 		}
-		r.against.details = append(r.against.details, detail{a.place(o.Change, o.Property), codeRefused, o.Message})
+		at := o.Property
+		if a.hidden(o.Change, at) {
+			at = ""
+		}
+		r.against.details = append(r.against.details, detail{a.place(o.Change, at), codeRefused, o.Message})
 	}
 	return len(list) > 0
 }
@@ -74,6 +83,13 @@ func (a *asking) refuse(list []Objection) bool {
 const codeRefused = "refused"
 
 const severalRefused = "rules of the application refuse the change"
+
+// hidden reports whether rules see a property that does not exist for clients.
+func (a *asking) hidden(change int, property string) bool {
+	set := a.steps[change].change.Set
+	path := pathOf(set, property)
+	return path != nil && slices.Contains(set.Type.Hidden, path[0])
+}
 
 // place names a property of a change by its place in the body.
 func (a *asking) place(change int, property string) string {
@@ -208,6 +224,9 @@ func (a *asking) values(m Amendment) (values []write.Assignment, what string) {
 		text = slices.Concat([]byte(`{"value":`), text, []byte("}"))
 	}
 	body, err := a.writing.body.Property(text, path)
+	if bad, ok := errors.AsType[*payload.BodyError](err); ok {
+		return nil, bad.WithoutValue() // which may be a secret
+	}
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -26,6 +26,9 @@ type flaky struct {
 	// begin, apply and commit are asked before the source is, with the number of the transaction, from 1; nil asks nobody.
 	begin, apply, commit func(n int) error
 
+	// opened is asked before a transaction opens rows, with the number of times that it has; nil asks nobody.
+	opened func(times int) error
+
 	// behind makes the next commit one that is done, and that nobody knows of.
 	behind bool
 
@@ -41,14 +44,25 @@ func (f *flaky) Begin(ctx context.Context) (write.Transaction, error) {
 	}
 	tx, err := f.Source.Begin(ctx)
 	f.open.Add(1)
-	return &flakyTransaction{tx, f, n, false}, err
+	return &flakyTransaction{Transaction: tx, of: f, n: n}, err
 }
 
 type flakyTransaction struct {
 	write.Transaction
 	of     *flaky
 	n      int
+	opens  int
 	closed bool
+}
+
+func (t *flakyTransaction) Open(p *plan.Plan) (plan.Rows, error) {
+	t.opens++
+	if t.of.opened != nil {
+		if err := t.of.opened(t.opens); err != nil {
+			return nil, err
+		}
+	}
+	return t.Transaction.Open(p)
 }
 
 func (t *flakyTransaction) Apply(c *write.Change) (plan.Rows, error) {

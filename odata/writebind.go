@@ -145,6 +145,10 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	}
 	f := (*fault)(nil)
 	switch kind := refusal.Kind; {
+	case kind == write.RowNotFound && r.linked != nil: // others have removed it meanwhile
+		return notFound("there is no such link")
+	case kind == write.RowNotFound && w.Change.Kind == write.Link:
+		return notFound("there is no such entity")
 	case w.Reference != "" && (kind == write.RowNotFound || kind == write.DeadLink):
 		f = refusalFault(&write.Refusal{Kind: write.DeadLink, Cause: err})
 		f.details = []detail{deadLink(w.Reference)}
@@ -192,20 +196,19 @@ func below(path string, details []detail) []detail {
 	return out
 }
 
-// deadLinks names the links that lead nowhere: those of the refusal, or the only one that was written. Where a database
-// does not say which of several it is, they are read, outside of the transaction, which has ended.
+// deadLinks names the links that lead nowhere: those of the refusal. Where a database does not say which they are, those of the
+// client are read, outside of the transaction, which has ended. A dead one may be hidden from the client, and has no name.
 func (r *writer) deadLinks(c *changes, refusal *write.Refusal, w *bind.Writing, ch *write.Change) []detail {
 	links := refusal.Links
-	switch {
-	case links != nil:
-	case len(ch.Links) == 1:
-		links = ch.Links
-	default:
+	if links == nil {
 		made := c.written
 		c.close()
 		var unknown []*edm.Navigation
 		for _, nav := range ch.Links {
 			if slices.ContainsFunc(made, func(row Written) bool { return row.Set == nav.Target.Name && row.Kind == write.Create.String() }) {
+				if len(ch.Links) == 1 {
+					unknown = append(unknown, nav)
+				}
 				continue // it may be a row that is gone with the transaction
 			}
 			if p := r.resource.Linked(ch, nav); p == nil {

@@ -179,6 +179,11 @@ func (c *Config) verifyDatabases(ctx context.Context, opts *host.Options) Findin
 		}
 		var e endpoint
 		e, unfit = c.fit(ctx, db, dsn, opts)
+		if e.source != nil {
+			if err := e.source.MayMigrate(ctx); err != nil {
+				unfit = append(unfit, c.requestsFinding(err))
+			}
+		}
 		if err := e.Close(); err != nil {
 			unfit.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
 		}

@@ -9,7 +9,7 @@ import (
 
 // requestsFinding is the finding of a table for requests that cannot be made.
 func (c *Config) requestsFinding(err error) Finding {
-	return Finding{At: c.at("odata"), What: oneLine(err), Remedy: "let the user of the database create tables, or run `vestibule migrate` as one who may"}
+	return Finding{At: c.at("odata"), What: oneLine(err), Remedy: "let the user of the database create tables, or run `vestibule migrate` as one who may, and grant it SELECT, INSERT, UPDATE and DELETE"}
 }
 
 // requests makes the table for requests that can be repeated in the database that the query endpoint writes, or looks whether

@@ -44,16 +44,21 @@ const (
 	bodyLimit = "body_deadline"
 	// connectionsLimit is a part of the file descriptors.
 	connectionsLimit = "connections"
+	// validatorLimit is how many calls of one validator are under way.
+	validatorLimit = "validator_calls"
 )
 
 // LimitKeys are the names of all limits of this package: configuration keys, and
 // words without a dot where there is none.
 func LimitKeys() []string {
-	return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey, hashingLimit, bodyLimit, connectionsLimit}
+	return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey, hashingLimit, bodyLimit, connectionsLimit, validatorLimit}
 }
 
 // Busy is the refusal of a client.
 type Busy = admission.Busy //nolint:errname // an answer: errors.As(err, &busy)
+
+// Queue is where clients wait for their turn.
+type Queue = admission.Queue
 
 // Limits are the queues in which clients wait for what they share. They are safe
 // for concurrent use.
@@ -106,6 +111,23 @@ func (l *Limits) Hashing() admission.Options {
 		// What the host has admitted is not turned away for having come at once.
 		Waiting: l.o.RequestsPerClient, Wait: l.o.Wait, Refused: l.refusals.Busy,
 	}
+}
+
+// The calls of one validator that are under way at once, and those of one client. Plugins take 64 calls (see
+// pluginproc.Options), of which the rest is for their other roles.
+const (
+	validatorCalls = 48
+	validatorShare = 16
+)
+
+// Validator returns the queue in which clients wait for their changes to be judged by one plugin.
+func (l *Limits) Validator() *Queue {
+	return admission.New(admission.Options{
+		Slots: validatorCalls, Limit: validatorLimit, Share: validatorShare, ShareLimit: validatorLimit,
+		// What the host has admitted is not turned away for having come at once.
+		Waiting: max(l.o.RequestsPerClient, 4*validatorShare),
+		Wait:    l.o.Wait, Refused: l.refusals.Busy,
+	})
 }
 
 // Queries returns the queue for a database of so many connections, of which one

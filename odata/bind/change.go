@@ -84,8 +84,8 @@ type change struct {
 	*Resource
 	o   WriteOptions
 	out *Writing
-	// given are the values that count of what the client has sent.
-	given []write.Assignment
+	// given are the values that count of what the client has sent. held are those that the row must have, of a link that is removed.
+	given, held []write.Assignment
 }
 
 // create adds the values of the service to a creation, and finishes it.
@@ -351,6 +351,11 @@ func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, e
 	out := &write.Check{Plan: b.plan, Filter: -1}
 	if filter := c.Set.Write.Filter; filter != "" {
 		out.Filter = condition(n, b.holds(r, c.binder.filters[c.Set]))
+	}
+	if q != c.query {
+		for _, h := range c.held {
+			out.Held = append(out.Held, condition(n, plan.Equal(r.Leaf(h.Path), &plan.Literal{T: h.Type(), Value: h.Value})))
+		}
 	}
 	if q == c.query {
 		for _, nav := range c.links() {

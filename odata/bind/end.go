@@ -53,6 +53,23 @@ func (e *end) value(path []*edm.Property) (plan.Value, bool) {
 	return plan.Value{}, false
 }
 
+// named returns the values by which a foreign key names the row, as far as they are known.
+func (e *end) named(pairs []edm.Pair) []write.Assignment {
+	var out []write.Assignment
+	for _, p := range pairs {
+		if p.Own == nil || p.Other == nil {
+			continue
+		}
+		if v, known := e.value(p.Other); known {
+			a := write.Assignment{Path: p.Own}
+			if put(&a, p.Other[len(p.Other)-1].Type, v) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
 // known reports whether a value of the change is there before the transaction.
 func (w *Writing) known(at int) bool {
 	return w.Change.Values[at].Of == nil && !slices.ContainsFunc(w.takes, func(t take) bool { return t.at == at && !t.same })

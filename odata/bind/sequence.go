@@ -273,6 +273,7 @@ func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Mat
 	c.out.Reference = nameOr(path, nav)
 	var err error
 	if own == nil {
+		c.held = endOf(s.main.Own).named(reversed(nav))
 		err = c.unlink(nav, reversed(nav))
 	} else {
 		err = c.link(nav, reversed(nav), own, "")

@@ -58,6 +58,9 @@ func upserts() []rule {
 			{request: "PATCH Parts('N')", body: `{"title":"T","maker_id":99}`, status: 409, has: []string{`"code":"dead_link"`, `"target":"maker_id"`}},
 			{request: "PATCH Notes(book='n',page=1)", body: `{"open":false}`, status: 403},
 			{request: "PATCH Notes(book='y',page=1)", body: `{"open":true}`, status: 409, has: []string{`"code":"duplicate"`, `"target":"book"`, `"target":"page"`}},
+			{request: "PATCH Teams('" + strings.Repeat("ü", 81) + "')", body: `{"name":"Grey"}`, status: 400, has: []string{`"target":"id"`, "id has more than 80 characters"}},
+			{request: "PUT Teams('" + strings.Repeat("x", 81) + "')", body: `{"name":"Grey","city":null}`, header: []string{"If-None-Match", "*"}, status: 400, has: []string{`"target":"id"`}},
+			{request: "PATCH Parts('" + strings.Repeat("x", 81) + "')", body: `{"title":"T","maker_id":99}`, status: 400, has: []string{`"target":"code"`}},
 			{request: "GET Teams/$count", want: "3"},
 		}},
 		{"where nobody may choose the key", []step{

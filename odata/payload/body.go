@@ -62,6 +62,12 @@ func (e *BodyError) Error() string {
 	return fmt.Sprintf("%s (at byte %d of the body)", e.Message, e.Pos)
 }
 
+// WithoutValue returns the message without the value that it may quote, for logs.
+func (e *BodyError) WithoutValue() string {
+	what, _, _ := strings.Cut(e.Message, quotes)
+	return what
+}
+
 // maxBodyDepth bounds how deep the objects and arrays of a body nest.
 const maxBodyDepth = 32
 

@@ -78,6 +78,11 @@ func jsonForm(t *edm.Type) string {
 	return "a string"
 }
 
+// notValue is the end of a message that quotes the value at fault.
+const notValue = quotes + "%.40q"
+
+const quotes = ", not "
+
 // plainValue reads the text of a value of a primitive type, and says what is wrong with it.
 func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
 	switch t.Kind {
@@ -86,19 +91,19 @@ func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
 		return v, scalar.Misfit(v.Bytes, t)
 	case edm.Enum:
 		n, ok := t.Enum.Parse(string(b))
-		return plan.Value{Int: n}, unless(ok, fmt.Sprintf("needs names of %s, not %.40q", t.Enum.Name, b))
+		return plan.Value{Int: n}, unless(ok, fmt.Sprintf("needs names of %s"+notValue, t.Enum.Name, b))
 	case edm.Single, edm.Double:
 		if f, ok := floatWord(b); ok {
 			return plan.Value{Float: f}, ""
 		}
 	case edm.DateTimeOffset: // the catalogue of texts is not as strict
 		if bytes.IndexByte(b, 'T') != len("2006-01-02") || !bytes.ContainsAny(b[10:], "Z+-") || bytes.IndexByte(b, ' ') >= 0 {
-			return v, fmt.Sprintf("needs an instant such as 2006-01-02T15:04:05Z, not %.40q", b)
+			return v, fmt.Sprintf("needs an instant such as 2006-01-02T15:04:05Z"+notValue, b)
 		}
 	}
 	read, ok := scalar.FromText(t.Kind, b)
 	if !ok {
-		return v, fmt.Sprintf("needs %s, not %.40q", article(t), b)
+		return v, fmt.Sprintf("needs %s"+notValue, article(t), b)
 	}
 	v = plan.Value{Int: read.Int, Float: read.Float}
 	if read.Text != "" {

@@ -1,15 +1,19 @@
 package sqlsource_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // A foreign key names a row that the caller may read, wherever it is: as a member of a complex property, and where the column
@@ -53,7 +57,11 @@ func TestForeignKeysThatAreNoConstraints(t *testing.T) {
 }
 
 // serviceOf makes a service that a settled person asks.
-func serviceOf(t testing.TB, source *shop) http.Handler {
+func serviceOf(t testing.TB, source interface {
+	odata.Source
+	Model() *odata.Model
+},
+) http.Handler {
 	t.Helper()
 	s, err := odata.New(source.Model(), source, odata.Options{
 		Root: "/", Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
@@ -123,4 +131,78 @@ func TestManyForeignKeysInOneBody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A foreign key that the service writes may be dead, too. It is hidden, and no link of the client takes the blame.
+func TestDeadHiddenForeignKeys(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := databaseWith(t, dialect, "", `CREATE TABLE teams (id INTEGER PRIMARY KEY);
+				INSERT INTO teams VALUES (1);
+				CREATE TABLE jobs (id INTEGER PRIMARY KEY, team INTEGER, agent INTEGER NOT NULL, FOREIGN KEY (team) REFERENCES teams (id), FOREIGN KEY (agent) REFERENCES teams (id))`)
+			s := serviceOf(t, open(t, db, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+				{Name: "Teams", Table: "teams"},
+				{Name: "Jobs", Table: "jobs", Hide: []string{"agent"}, Write: &sqlsource.Write{Create: true, Set: map[string]string{"agent": "77"}}},
+			}}))
+			for body, target := range map[string]bool{`{"id":1}`: false, `{"id":1,"team":1}`: false, `{"id":1,"team":2}`: true} {
+				w := send(s, "POST Jobs", body)
+				if w.Code != http.StatusConflict || strings.Contains(w.Body.String(), `"target":"team"`) != target || strings.Contains(w.Body.String(), "agent") {
+					t.Errorf("%s: %d %s", body, w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
+
+// The removal of a link removes no other one, which another client may have made of the same row meanwhile.
+func TestRemovedLinkIsTheNamedOne(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []string{"postgres", "mysql"} { // SQLite has one writer
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := databaseWith(t, dialect, "", `CREATE TABLE teams (id INTEGER PRIMARY KEY);
+				INSERT INTO teams VALUES (1), (2);
+				CREATE TABLE jobs (id INTEGER PRIMARY KEY, team INTEGER, FOREIGN KEY (team) REFERENCES teams (id));
+				INSERT INTO jobs VALUES (1, 1)`)
+			source := open(t, db, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+				{Name: "Teams", Table: "teams", Navigations: []sqlsource.Navigation{{Name: "jobs", To: "Jobs", Many: true, On: map[string]string{"id": "team"}}}},
+				{Name: "Jobs", Table: "jobs", Write: &sqlsource.Write{Update: true}},
+			}})
+			for _, target := range []string{"Teams(1)/jobs(1)/$ref", "Teams(1)/jobs/$ref?$id=Jobs(1)"} {
+				db.DB.MustExec("UPDATE jobs SET team = 1")
+				relink := sync.OnceFunc(func() { db.DB.MustExec("UPDATE jobs SET team = 2") })
+				s := serviceOf(t, &meddled{source, relink})
+				if w := send(s, "DELETE "+target, ""); w.Code != http.StatusNotFound {
+					t.Errorf("%s: %d %s", target, w.Code, w.Body)
+				}
+				var team int
+				if err := db.DB.Get(&team, "SELECT COALESCE(team, 0) FROM jobs"); err != nil || team != 2 {
+					t.Errorf("%s: the row is linked to %d, %v", target, team, err)
+				}
+			}
+		})
+	}
+}
+
+// meddled is a source in whose transactions something else happens before each change.
+type meddled struct {
+	*shop
+	before func()
+}
+
+func (m *meddled) Begin(ctx context.Context) (write.Transaction, error) {
+	tx, err := m.shop.Begin(ctx)
+	return &meddledTransaction{tx, m.before}, err
+}
+
+type meddledTransaction struct {
+	write.Transaction
+	before func()
+}
+
+func (t *meddledTransaction) Apply(c *write.Change) (plan.Rows, error) {
+	t.before()
+	return t.Transaction.Apply(c)
 }

@@ -20,7 +20,11 @@ func (s *Source) Migrate(ctx context.Context) (made bool, err error) {
 		return false, nil
 	}
 	there, err := s.Migrated(ctx)
-	if err == nil && !there {
+	switch {
+	case err != nil:
+	case there:
+		err = s.mayRemember(ctx)
+	default:
 		err = s.run(ctx, sqltext.Requests(s.dialect).Create)
 		made = err == nil
 		if now, look := s.Migrated(ctx); look == nil && now { // PostgreSQL refuses the second of two at once
@@ -28,10 +32,37 @@ func (s *Source) Migrate(ctx context.Context) (made bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, fmt.Errorf("make the table vestibule_requests: %w", err)
+		return false, fmt.Errorf("the table vestibule_requests: %w", err)
 	}
 	s.remembers = true
 	return made, nil
+}
+
+// MayMigrate returns the reason for which Migrate would fail; nil if it knows none. It changes nothing. On MariaDB, where a table
+// that is made stays, it looks at one that is there alone.
+func (s *Source) MayMigrate(ctx context.Context) error {
+	there, err := s.Migrated(ctx)
+	switch {
+	case err != nil || !s.writes():
+	case there:
+		err = s.mayRemember(ctx)
+	case s.dialect != "mysql":
+		err = s.tryWrite(ctx, sqltext.Requests(s.dialect).Create[0])
+	}
+	if err != nil {
+		return fmt.Errorf("the table vestibule_requests: %w", err)
+	}
+	return nil
+}
+
+// mayRemember tries what the user of the database has to do with the table.
+func (s *Source) mayRemember(ctx context.Context) error {
+	for _, statement := range sqltext.Requests(s.dialect).Nothing {
+		if err := s.tryWrite(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Migrated reports whether Migrate has nothing to do.

@@ -88,6 +88,8 @@ type Check struct {
 	Plan *plan.Plan
 	// Filter is the column of Write.Filter; -1 for none. A row that has anything but true in it may not be written.
 	Filter int
+	// Held are the columns, in Before alone, of whether the row still holds the link that the change removes; nil for none.
+	Held []int
 	// Links are the columns of Change.Links, in After alone: whether each names nothing or a row that the caller may read.
 	Links []int
 }
@@ -95,13 +97,17 @@ type Check struct {
 // Range returns the range of the row, for the conditions in a statement.
 func (c *Check) Range() *plan.Range { return c.Plan.Top.Query.Range }
 
-// Condition returns what must hold for the row: the row policy and Write.Filter; nil for nothing.
+// Condition returns what must hold for the row: the row policy, Write.Filter, and the link that is removed; nil for nothing.
 func (c *Check) Condition() plan.Expr {
 	var filter plan.Expr
 	if c.Filter >= 0 {
 		filter = c.Plan.Top.Columns[c.Filter].Expr
 	}
-	return plan.Join("and", c.Range().Policy, filter)
+	out := plan.Join("and", c.Range().Policy, filter)
+	for _, column := range c.Held {
+		out = plan.Join("and", out, c.Plan.Top.Columns[column].Expr)
+	}
+	return out
 }
 
 // Judge decides whether a change may be made of the row that Before.Plan has read, nil if there is none. The row must be
@@ -111,6 +117,8 @@ func (c *Change) Judge(row []plan.Value) *Refusal {
 	case row == nil && c.Kind != Create:
 		return &Refusal{Kind: RowNotFound}
 	case c.Kind == Create:
+	case !c.Before.holds(row):
+		return &Refusal{Kind: RowNotFound}
 	case c.Match == nil:
 		return &Refusal{Kind: PreconditionRequired}
 	case !c.Match.holds(c.Before.Plan.Top, row):
@@ -160,6 +168,11 @@ func (c *Change) Verify(row []plan.Value) *Refusal {
 		return &Refusal{Kind: DeadLink, Links: dead}
 	}
 	return nil
+}
+
+// holds reports whether the row holds the link that the change removes.
+func (c *Check) holds(row []plan.Value) bool {
+	return !slices.ContainsFunc(c.Held, func(column int) bool { return row[column].Null || row[column].Int == 0 })
 }
 
 func (c *Check) filtered(row []plan.Value) bool {

@@ -50,6 +50,10 @@ func TestJudge(t *testing.T) {
 	if known == moved {
 		t.Fatal("two states of a row have one tag")
 	}
+	held := func(c *write.Change) *write.Change {
+		c.Before = &write.Check{Plan: c.Before.Plan, Filter: 2, Held: []int{3}}
+		return c
+	}
 	invalid := func(c *write.Change) *write.Change { c.Invalid = true; return c }
 	refused := func(c *write.Change) *write.Change { c.Refused, c.Invalid = true, true; return c }
 	for name, c := range map[string]struct {
@@ -60,6 +64,9 @@ func TestJudge(t *testing.T) {
 		"no row":                     {changeOf(&write.Match{Any: true}), nil, write.RowNotFound},
 		"no row, no precondition":    {changeOf(nil), nil, write.RowNotFound},
 		"no precondition":            {changeOf(nil), rowOf("a", yes, yes), write.PreconditionRequired},
+		"the link is there":          {held(changeOf(&write.Match{Any: true})), rowOf("a", yes, yes), nil},
+		"the link is gone":           {held(changeOf(nil)), rowOf("a", no, no), write.RowNotFound},
+		"the link is null":           {held(changeOf(&write.Match{Any: true})), rowOf("a", yes, null), write.RowNotFound},
 		"any state":                  {changeOf(&write.Match{Any: true}), rowOf("b", yes, yes), nil},
 		"the state that is known":    {changeOf(&write.Match{Tags: []string{moved, known}}), rowOf("a", yes, yes), nil},
 		"another state":              {changeOf(&write.Match{Tags: []string{moved}}), rowOf("a", yes, yes), write.PreconditionFailed},

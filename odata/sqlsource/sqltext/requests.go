@@ -12,6 +12,8 @@ type RequestTexts struct {
 	Claim string
 	// Recall has print and answer of a request, by ID. Keep sets the answer of one.
 	Recall, Keep string
+	// Nothing are statements that need the rights of all others and change nothing.
+	Nothing []string
 	// Ended has a row where one ends before a time. Forget deletes a limited number of them.
 	Ended, Forget string
 }
@@ -25,6 +27,11 @@ func Requests(dialect string) RequestTexts {
 		Claim:  "INSERT INTO vestibule_requests (id, print, ends) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
 		Recall: "SELECT print, answer FROM vestibule_requests WHERE id = ?",
 		Keep:   "UPDATE vestibule_requests SET answer = ? WHERE id = ?",
+		Nothing: []string{
+			"INSERT INTO vestibule_requests (id, print, ends) SELECT id, print, ends FROM vestibule_requests WHERE 1 = 0",
+			"UPDATE vestibule_requests SET answer = answer WHERE 1 = 0",
+			"DELETE FROM vestibule_requests WHERE 1 = 0",
+		},
 		Ended:  "SELECT 1 FROM vestibule_requests WHERE ends < ? LIMIT 1",
 		Forget: "DELETE FROM vestibule_requests WHERE id IN (SELECT id FROM vestibule_requests WHERE ends < ? LIMIT 1000)",
 	}
