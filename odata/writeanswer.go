@@ -64,15 +64,16 @@ func (r *writer) answerOf() *result {
 // changed makes the answer for the row that a change has left.
 func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.Plan, rows plan.Rows, key []plan.Value) (*result, error) {
 	d, row := r.answerOf(), rows.Row()
+	r.encodes = c.answerOf(r, p).encoder
 	if r.applied != "" {
 		d.Header.Set("Preference-Applied", r.applied)
 	}
 	if !r.q.inBatch || p.Kind == plan.Entity { // see response.begin
-		d.Header.Set("ETag", entityTag(p.Top, row))
+		d.Header["Etag"] = []string{entityTag(p.Top, row)}
 	}
 	url := r.encoder().EntityURL(set, key)
 	if created {
-		d.Header.Set("Location", url)
+		d.Header["Location"] = []string{url}
 	}
 	switch {
 	case r.minimal:
@@ -97,12 +98,12 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 
 // encode writes the body of an answer.
 func (r *writer) encode(c *changes, d *result, p *plan.Plan, rows plan.Rows) error {
-	d.Header.Set("Content-Type", r.format.ContentType())
+	d.Header["Content-Type"] = []string{c.last.contentType}
 	buffer := r.answers.buffers.Get(d)
 	defer r.answers.buffers.Put(buffer)
 	switch p.Kind {
 	case plan.Entity:
-		return c.entities(r, p).Write(buffer, rows)
+		return c.last.entities().Write(buffer, rows)
 	case plan.Property:
 		return r.encoder().Property(buffer, p, rows)
 	}

@@ -27,7 +27,7 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 				message: "PUT needs a value of each property that can be changed; PATCH takes some of them",
 			}
 		}
-		if err := r.source.Fits(w.Change.Set, w.Known()); err != nil {
+		if err := r.source.Fits(w.Change, w.Known()); err != nil {
 			refusal, ok := errors.AsType[*write.Refusal](err)
 			if !ok {
 				return nil, faultOf(r.q.ctx, err)

@@ -126,7 +126,13 @@ func (c *change) update() (*Writing, error) {
 
 // change begins a change with those values of the client that it may set.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
-	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	all := &struct {
+		change
+		w  Writing
+		ch write.Change
+	}{change: change{Resource: r, o: o}, ch: write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}
+	c := &all.change
+	c.out, all.w.Change = &all.w, &all.ch
 	if r.Row != nil && kind != write.Create {
 		c.out.key = endOf(r)
 	}

@@ -63,6 +63,8 @@ type Change struct {
 	// Prepared holds what a source prepares for changes of the same kind, paths, nulls and checks, such as statements, in two
 	// slots of the source's choice; nil for a change whose checks nobody keeps.
 	Prepared *[2]atomic.Value
+	// Stored holds what a source has made of Values when it was asked whether they fit; nil for nothing.
+	Stored any
 }
 
 // Assignment gives one property of a row a value.
