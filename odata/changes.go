@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -48,6 +49,8 @@ type entityAnswer struct {
 	answerForm
 	encoder     *payload.Encoder
 	contentType string
+	// header are the headers of an answer without a body in a group; nil until the first of them.
+	header http.Header
 	// written is the writer of entities; nil until the first of them.
 	written *payload.Entities
 }

@@ -185,7 +185,7 @@ func (s *writing) read(q *request) (*writer, error) {
 func (s *writing) resolve(r *writer) error {
 	q, o := r.q, s.bindOptions(r.q)
 	key := planKeyOf(q)
-	key.target, key.shape = "#/"+q.target, true
+	key.resource = true
 	if known := s.cache.plan(key); known != nil && q.row == nil {
 		q.timing.parsed = q.timing.start
 		r.resource = known.resource.For(o)

@@ -72,7 +72,10 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 func (r *writer) checks(shape string, bound func() (*bind.Checks, error)) (*bind.Checks, error) {
 	key := planKeyOf(r.q)
 	_, query, _ := strings.Cut(r.q.target, "?")
-	key.target, key.shape = shape+"?"+query, true
+	key.target, key.shape = shape, true
+	if query != "" {
+		key.target += "?" + query
+	}
 	if known := r.cache.plan(key); known != nil {
 		return known.checks, nil
 	}

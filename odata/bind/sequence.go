@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// Entity holds the values and links that a request gives one entity.
+// Entity holds the values and links that a request gives one entity. It is bound once: a change appends its own values to Values.
 type Entity struct {
 	Values []write.Assignment
 	// Path is its place in the body, such as "Items/0/"; empty for the outermost one.

@@ -33,7 +33,7 @@ type Token struct {
 	Text []byte
 }
 
-// Fault is what is wrong with a text. Its message is for the client.
+// Fault holds the reason for which a text is malformed. Its message is for the client.
 type Fault struct { //nolint:errname // as write.Refusal
 	// Pos is the byte offset in the text.
 	Pos     int

@@ -99,11 +99,10 @@ func (c *Check) Range() *plan.Range { return c.Plan.Top.Query.Range }
 
 // Condition returns what must hold for the row: the row policy and Write.Filter; nil for nothing.
 func (c *Check) Condition() plan.Expr {
-	var filter plan.Expr
-	if c.Filter >= 0 {
-		filter = c.Plan.Top.Columns[c.Filter].Expr
+	if c.Filter < 0 {
+		return c.Range().Policy
 	}
-	return plan.Join("and", c.Range().Policy, filter)
+	return plan.Join("and", c.Range().Policy, c.Plan.Top.Columns[c.Filter].Expr)
 }
 
 // Judge decides whether a change may be made of the row that Before.Plan has read, nil if there is none. The row must be
