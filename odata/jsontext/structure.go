@@ -157,12 +157,10 @@ func (l *names) add(name []byte) bool {
 		l.n++
 		return true
 	}
-	if l.many[string(name)] {
-		return false
-	}
 	if l.many == nil {
 		l.many = map[string]bool{}
 	}
+	before := len(l.many)
 	l.many[string(name)] = true
-	return true
+	return len(l.many) > before
 }
