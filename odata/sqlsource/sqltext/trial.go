@@ -33,10 +33,11 @@ func (g *Generator) Trials(c *write.Change) []Trial {
 			continue
 		}
 		var value frag
-		ok := true
 		if values != nil {
 			value = values[i]
-		} else if value, ok = g.stored(c.After.Range(), a); !ok {
+		} else if stored, ok := g.stored(c.After.Range(), a); ok {
+			value = stored
+		} else {
 			continue
 		}
 		if f, doubtful := g.d.trial(column, t, value); doubtful {
