@@ -98,7 +98,7 @@ func New(o Options) (*Host, error) {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.gate, h.pipeline.AuditRow, h.plugins)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.gate, h.pipeline.AuditRows, h.plugins)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}

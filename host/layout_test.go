@@ -63,9 +63,9 @@ func layout() map[string][]string {
 		"odata": {
 			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "internal/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax", "odata/write",
 		},
-		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header", "odata/scalar"}, "odata/csdl": {"odata/edm"},
-		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"},
-		"odata/payload":          {"odata/edm", "internal/header", "odata/plan", "odata/scalar", "odata/write"},
+		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header", "odata/jsontext", "odata/scalar"}, "odata/csdl": {"odata/edm"},
+		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"}, "odata/jsontext": {},
+		"odata/payload":          {"odata/edm", "internal/header", "odata/jsontext", "odata/plan", "odata/scalar", "odata/write"},
 		"odata/plan":             {"odata/edm"},
 		"odata/write":            {"odata/edm", "odata/plan"},
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar", "internal/words"},

@@ -24,7 +24,7 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, gate *web.Gate, audit auditRow, plugins *pluginproc.Manager) odata.Options {
+func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, gate *web.Gate, audit rowAudit, plugins *pluginproc.Manager) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
@@ -32,8 +32,9 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	out.Caller = callers.caller
 	if out.Written == nil {
 		out.Written = func(ctx context.Context, _ odata.Caller, rows []odata.Written) {
+			leave := audit(ctx)
 			for _, row := range rows {
-				audit(ctx, row.Kind, row.Set, row.Key)
+				leave(row.Kind, row.Set, row.Key)
 			}
 		}
 	}
@@ -76,8 +77,8 @@ func (o Options) forget() func(context.Context, time.Time) (int, error) {
 	return nil
 }
 
-// auditRow leaves an audit line of a row that was changed.
-type auditRow func(ctx context.Context, kind, set, key string)
+// rowAudit returns the function that leaves an audit line of a row that a request has changed.
+type rowAudit func(ctx context.Context) func(kind, set, key string)
 
 // needs holds what a service asks of its callers.
 type needs struct {

@@ -1,8 +1,8 @@
 package odata
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -200,7 +200,7 @@ func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went 
 // request makes a request of a part of a batch. The fault is that of one that cannot be processed.
 func (s *batches) request(q *request, r batch.Request, went *outcomes) (*request, *fault) {
 	p := &request{
-		ctx: q.ctx, method: r.Method, header: r.Header, body: bytes.NewReader(r.Body),
+		ctx: q.ctx, method: r.Method, header: r.Header, body: &sent{text: r.Body},
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
 		prefer: header.ParsePrefer(r.Header["Prefer"]), went: went,
 	}
@@ -231,6 +231,22 @@ func (s *batches) request(q *request, r batch.Request, went *outcomes) (*request
 		return p, badRequest("malformed", "a batch holds no batch")
 	}
 	return p, nil
+}
+
+// sent is the body of a part of a batch.
+type sent struct {
+	text []byte
+	read int
+}
+
+// Read implements io.Reader.
+func (s *sent) Read(p []byte) (int, error) {
+	if s.read == len(s.text) {
+		return 0, io.EOF
+	}
+	n := copy(p, s.text[s.read:])
+	s.read += n
+	return n, nil
 }
 
 // reference splits an address that begins with $id (OData-Protocol 11.7.4, OData-JSON 19.2); id is empty for another one.
@@ -318,7 +334,12 @@ func (s *shelf) take(n int) bool {
 }
 
 // Header gives the headers; they count until the first write.
-func (h *held) Header() http.Header { return h.header }
+func (h *held) Header() http.Header {
+	if h.header == nil {
+		h.header = http.Header{}
+	}
+	return h.header
+}
 
 // WriteHeader sets the status.
 func (h *held) WriteHeader(status int) {
@@ -411,14 +432,14 @@ func (s *batches) attempt(q *request, list []batch.Request, went *outcomes, c *c
 	all := make([]*held, 0, len(list))
 	ok := true
 	for i, r := range list {
-		h := &held{header: http.Header{}, shelf: on}
+		h := &held{shelf: on}
 		s.part(q, r, h, went, c, judged[i])
 		if h.status == 0 && c.undone {
 			return nil, errAgain
 		}
 		if full := on.full; full != nil {
 			*on = shelf{} // the others fail with this one
-			h = &held{header: http.Header{}, shelf: on}
+			h = &held{shelf: on}
 			s.report.fail(h, s.member(q, r), full)
 		}
 		h.WriteHeader(http.StatusOK)
@@ -436,7 +457,7 @@ func (s *batches) attempt(q *request, list []batch.Request, went *outcomes, c *c
 		return all, err
 	}
 	r := list[len(list)-1]
-	h := &held{header: http.Header{}, shelf: &shelf{}}
+	h := &held{shelf: &shelf{}}
 	s.report.report(h, s.member(q, r), err)
 	all[len(all)-1] = h
 	went.note(r, false, "")

@@ -33,6 +33,7 @@ type cache struct {
 type planKey struct {
 	target            string
 	shape             bool // target is a shape
+	resource          bool // of a set that is written
 	prefer            int64
 	v401              bool
 	signedIn, settled bool

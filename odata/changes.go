@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -43,22 +44,38 @@ type changes struct {
 	refused error
 }
 
-// entityAnswer is all that the form of the answer to a request of a group depends on, and its writer.
+// entityAnswer is all that the form of the answer to a request of a group depends on, and what writes it.
 type entityAnswer struct {
+	answerForm
+	encoder     *payload.Encoder
+	contentType string
+	// header are the headers of an answer without a body in a group; nil until the first of them.
+	header http.Header
+	// written is the writer of entities; nil until the first of them.
+	written *payload.Entities
+}
+
+type answerForm struct {
 	plan            *plan.Plan
 	format          format
 	v401, omitNulls bool
-	entities        *payload.Entities
 }
 
-// entities returns the writer of an answer, which is that of the last one if nothing but the row is another one.
-func (c *changes) entities(r *writer, p *plan.Plan) *payload.Entities {
-	a := entityAnswer{p, r.format, r.q.v401, r.q.prefer.OmitNulls, c.last.entities}
-	if a != c.last || len(p.Top.Expand) > 0 {
-		a.entities = r.encoder().Entities(p)
-		c.last = a
+// answerOf returns what writes an answer, which is that of the last one if nothing but the row is another one.
+func (c *changes) answerOf(r *writer, p *plan.Plan) *entityAnswer {
+	form := answerForm{p, r.format, r.q.v401, r.q.prefer.OmitNulls}
+	if form != c.last.answerForm || len(p.Top.Expand) > 0 {
+		c.last = entityAnswer{answerForm: form, encoder: r.encoder(), contentType: r.format.ContentType()}
 	}
-	return a.entities
+	return &c.last
+}
+
+// entities returns the writer of the entities that the plan reads.
+func (a *entityAnswer) entities() *payload.Entities {
+	if a.written == nil {
+		a.written = a.encoder.Entities(a.plan)
+	}
+	return a.written
 }
 
 // begun reports whether there is a transaction, in which the requests of the group read, too.

@@ -111,10 +111,8 @@ func hashOf(parts ...[]byte) []byte {
 
 // groupOnce is onceOf for a group, whose requests that write have the same headers.
 func (s *writing) groupOnce(q *request, list []batch.Request) (*once, error) {
-	var parts [][]byte
 	var first http.Header
 	for _, r := range list {
-		parts = append(parts, []byte(r.Method), []byte(r.URL), r.Body)
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			continue
 		}
@@ -126,6 +124,13 @@ func (s *writing) groupOnce(q *request, list []batch.Request) (*once, error) {
 				return nil, rejected(http.StatusBadRequest, name+" must be alike on all requests of a change set or an atomicity group, as they have their effect together")
 			}
 		}
+	}
+	if !repeatable(first) {
+		return nil, nil //nolint:nilnil // as in onceOf
+	}
+	parts := make([][]byte, 0, 3*len(list))
+	for _, r := range list {
+		parts = append(parts, []byte(r.Method), []byte(r.URL), r.Body)
 	}
 	return s.onceOf(q.caller, first, hashOf(parts...))
 }

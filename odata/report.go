@@ -25,9 +25,12 @@ type reporter struct {
 // error bytes are out already, so the connection is broken with
 // http.ErrAbortHandler; JSON that ends well would look complete.
 func (e reporter) report(w http.ResponseWriter, q *request, err error) {
+	if err == nil {
+		return
+	}
 	var f *fault
 	switch {
-	case err == nil, errors.Is(err, errHead), errors.Is(err, errAgain):
+	case errors.Is(err, errHead), errors.Is(err, errAgain):
 	case errors.As(err, &f):
 		e.fail(w, q, f)
 	default:

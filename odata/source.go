@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
@@ -45,10 +44,10 @@ func transformations(s Source) []string {
 
 // Writable is the interface of a Source that changes rows. Without it nothing can be written, whatever the model says.
 type Writable interface {
-	// Fits reports why the columns of a set cannot hold values as they are: nil, or a *write.Refusal of kind Unfit that names
+	// Fits reports why the columns of its set cannot hold values of a change as they are: nil, or a *write.Refusal of kind Unfit that names
 	// one property. It knows of each value that its type allows and its column would alter, such as a decimal of too many
-	// digits in a column that SQLite keeps as a double. No database is asked.
-	Fits(set *edm.EntitySet, values []write.Assignment) error
+	// digits in a column that SQLite keeps as a double. No database is asked. It may set Change.Stored.
+	Fits(c *write.Change, values []write.Assignment) error
 	// Begin starts a transaction that writes, and waits for locks as a read does. ctx ends it early. The error is a *plan.Error
 	// where a client may know it.
 	Begin(ctx context.Context) (write.Transaction, error)

@@ -1,7 +1,6 @@
 package odata
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"mime"
@@ -186,7 +185,7 @@ func (s *writing) read(q *request) (*writer, error) {
 func (s *writing) resolve(r *writer) error {
 	q, o := r.q, s.bindOptions(r.q)
 	key := planKeyOf(q)
-	key.target, key.shape = "#/"+q.target, true
+	key.resource = true
 	if known := s.cache.plan(key); known != nil && q.row == nil {
 		q.timing.parsed = q.timing.start
 		r.resource = known.resource.For(o)
@@ -215,9 +214,9 @@ func (r *writer) permitted() error {
 	if r.resource.Set != nil {
 		w = r.resource.Set.Write
 	}
-	methods := []string{http.MethodGet, http.MethodHead}
+	methods := append(make([]string, 0, 8), http.MethodGet, http.MethodHead)
 	if w != nil {
-		methods = append(methods, r.methods(w)...)
+		methods = r.methods(methods, w)
 	}
 	if own := r.resource.Own; own != nil && (kind == bind.OfRelated || kind == bind.OfReference) {
 		methods = append(methods, linkMethods(r.resource)...)
@@ -234,9 +233,8 @@ func (r *writer) permitted() error {
 	return nil
 }
 
-// methods are those that write the resource.
-func (r *writer) methods(w *edm.Write) []string {
-	var out []string
+// methods appends those that write the resource.
+func (r *writer) methods(out []string, w *edm.Write) []string {
 	switch kind := r.resource.Kind; kind {
 	case bind.OfSet:
 		if w.Create {
@@ -268,7 +266,7 @@ func (r *writer) methods(w *edm.Write) []string {
 // (OData-Protocol 8.1.5).
 func (r *writer) versions() error {
 	r.oldTags = !r.q.v401
-	switch v := strings.TrimSpace(r.q.header.Get("OData-Version")); v {
+	switch v := strings.TrimSpace(r.q.header.Get("Odata-Version")); v {
 	case "":
 	case "4.0":
 		r.oldTags = true
@@ -336,9 +334,13 @@ func (r *writer) readBody() ([]byte, error) {
 			want = "application/octet-stream"
 		}
 	}
-	media, params, err := mime.ParseMediaType(r.q.header.Get("Content-Type"))
-	if media == "" && r.q.inBatch { // a part may say it by its batch
-		media, err = want, nil
+	said := r.q.header.Get("Content-Type")
+	if said == "" && r.q.inBatch { // a part may say it by its batch
+		said = want
+	}
+	media, params, err := want, map[string]string(nil), error(nil)
+	if said != want {
+		media, params, err = mime.ParseMediaType(said)
 	}
 	if charset := params["charset"]; err != nil || media != want || charset != "" && !strings.EqualFold(charset, "utf-8") || r.q.header.Get("Content-Encoding") != "" {
 		return nil, &fault{
@@ -361,13 +363,10 @@ func (r *writer) readBody() ([]byte, error) {
 
 // readAll reads a body up to one byte more than it may have. That of a part of a batch is there.
 func readAll(body io.Reader) ([]byte, error) {
-	part, ok := body.(*bytes.Reader)
-	if !ok {
-		return io.ReadAll(io.LimitReader(body, maxBody+1))
+	if part, ok := body.(*sent); ok {
+		return part.text, nil
 	}
-	b := make([]byte, min(part.Len(), maxBody+1))
-	_, err := io.ReadFull(part, b)
-	return b, err
+	return io.ReadAll(io.LimitReader(body, maxBody+1))
 }
 
 func (r *writer) encoder() *payload.Encoder {

@@ -146,7 +146,7 @@ type narrow struct {
 	property string
 }
 
-func (n narrow) Fits(_ *edm.EntitySet, values []write.Assignment) error {
+func (n narrow) Fits(_ *write.Change, values []write.Assignment) error {
 	for _, v := range values {
 		if v.Path[0].Name == n.property {
 			return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{v.Path}}

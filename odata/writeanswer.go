@@ -61,18 +61,33 @@ func (r *writer) answerOf() *result {
 	return d
 }
 
+// answerAs is answerOf for one of many answers of a group.
+func (r *writer) answerAs(last *entityAnswer) *result {
+	if last.header != nil {
+		return &result{Status: http.StatusNoContent, Header: maps.Clone(last.header)}
+	}
+	d := r.answerOf()
+	if r.q.inBatch {
+		last.header = maps.Clone(d.Header)
+	}
+	return d
+}
+
 // changed makes the answer for the row that a change has left.
 func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.Plan, rows plan.Rows, key []plan.Value) (*result, error) {
-	d, row := r.answerOf(), rows.Row()
+	last, row := c.answerOf(r, p), rows.Row()
+	r.encodes = last.encoder
+	d, v := r.answerAs(last), make([]string, 3) // one array for all headers
 	if r.applied != "" {
 		d.Header.Set("Preference-Applied", r.applied)
 	}
 	if !r.q.inBatch || p.Kind == plan.Entity { // see response.begin
-		d.Header.Set("ETag", entityTag(p.Top, row))
+		v[0] = entityTag(p.Top, row)
+		d.Header["Etag"] = v[0:1:1]
 	}
 	url := r.encoder().EntityURL(set, key)
-	if created {
-		d.Header.Set("Location", url)
+	if v[1] = url; created {
+		d.Header["Location"] = v[1:2:2]
 	}
 	switch {
 	case r.minimal:
@@ -86,6 +101,8 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 	if d.Status = http.StatusOK; created {
 		d.Status = http.StatusCreated
 	}
+	v[2] = last.contentType
+	d.Header["Content-Type"] = v[2:3:3]
 	if err := r.encode(c, d, p, rows); err != nil {
 		return nil, c.fault(err)
 	}
@@ -97,12 +114,11 @@ func (r *writer) changed(c *changes, created bool, set *edm.EntitySet, p *plan.P
 
 // encode writes the body of an answer.
 func (r *writer) encode(c *changes, d *result, p *plan.Plan, rows plan.Rows) error {
-	d.Header.Set("Content-Type", r.format.ContentType())
 	buffer := r.answers.buffers.Get(d)
 	defer r.answers.buffers.Put(buffer)
 	switch p.Kind {
 	case plan.Entity:
-		return c.entities(r, p).Write(buffer, rows)
+		return c.last.entities().Write(buffer, rows)
 	case plan.Property:
 		return r.encoder().Property(buffer, p, rows)
 	}

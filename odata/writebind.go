@@ -27,7 +27,7 @@ func (r *writer) bind(c *changes) (*bind.Sequence, error) {
 				message: "PUT needs a value of each property that can be changed; PATCH takes some of them",
 			}
 		}
-		if err := r.source.Fits(w.Change.Set, w.Known()); err != nil {
+		if err := r.source.Fits(w.Change, w.Known()); err != nil {
 			refusal, ok := errors.AsType[*write.Refusal](err)
 			if !ok {
 				return nil, faultOf(r.q.ctx, err)
@@ -72,7 +72,10 @@ func (r *writer) sequence(c *changes) (*bind.Sequence, error) {
 func (r *writer) checks(shape string, bound func() (*bind.Checks, error)) (*bind.Checks, error) {
 	key := planKeyOf(r.q)
 	_, query, _ := strings.Cut(r.q.target, "?")
-	key.target, key.shape = shape+"?"+query, true
+	key.target, key.shape = shape, true
+	if query != "" {
+		key.target += "?" + query
+	}
 	if known := r.cache.plan(key); known != nil {
 		return known.checks, nil
 	}

@@ -30,7 +30,10 @@ func linkMethods(r *bind.Resource) []string {
 // entity resolves the addresses in a body, and refuses what cannot be in the body of such a request.
 func (r *writer) entity(b *payload.Body) (*bind.Entity, error) {
 	out := &bind.Entity{Values: b.Values, Path: b.Path}
-	linked := map[*edm.Navigation]bool{}
+	var linked map[*edm.Navigation]bool
+	if len(b.Related) > 0 {
+		linked = map[*edm.Navigation]bool{}
+	}
 	for i := range b.Related {
 		of := &b.Related[i]
 		if err := r.mayRelate(of); err != nil {

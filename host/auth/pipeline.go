@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -292,13 +293,8 @@ func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState()
 // audit logs and counts an event that an operator may want to look up, with the session
 // that the request came from or began.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
-	p.auditIn(r.Context(), event, args...)
-}
-
-// auditIn is audit for the context of a request.
-func (p *Pipeline) auditIn(ctx context.Context, event string, args ...any) {
 	p.Audit(event)
-	request := RequestOf(ctx)
+	request := RequestOf(r.Context())
 	line := append(make([]any, 0, 10+len(args)), "event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client)
 	line = append(line, args...)
 	if session := request.Principal().Session.ID(); session != "" {
@@ -307,22 +303,35 @@ func (p *Pipeline) auditIn(ctx context.Context, event string, args ...any) {
 	p.Logger.Info("audit", line...)
 }
 
-// AuditRow logs and counts that the principal of the context's request has changed a row of an entity set: kind is "create",
-// "update" or "delete", key the key as in an address. No value of the row is logged.
-func (p *Pipeline) AuditRow(ctx context.Context, kind, set, key string) {
-	who := RequestOf(ctx).Principal()
-	args := []any{"user", who.UserID, "set", set, "key", key}
+// AuditRows returns the function that logs and counts that the principal of the context's request has changed a row of an entity
+// set: kind is "create", "update" or "delete", key the key as in an address. No value of the row is logged.
+func (p *Pipeline) AuditRows(ctx context.Context) func(kind, set, key string) {
+	request := RequestOf(ctx)
+	who := request.Principal()
+	const eventAt, setAt, keyAt = 1, 11, 13
+	all := []any{
+		"event", nil, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client,
+		"user", who.UserID, "set", nil, "key", nil,
+	}
 	if who.token != nil {
-		args = append(args, "token", who.token.ID)
+		all = append(all, "token", who.token.ID)
 	}
-	event := "row_update"
-	switch kind {
-	case "create":
-		event = "row_create"
-	case "delete":
-		event = "row_delete"
+	if session := who.Session.ID(); session != "" {
+		all = append(all, "session", session)
 	}
-	p.auditIn(ctx, event, args...)
+	return func(kind, set, key string) {
+		event := "row_update"
+		switch kind {
+		case "create":
+			event = "row_create"
+		case "delete":
+			event = "row_delete"
+		}
+		p.Audit(event)
+		line := slices.Clone(all)
+		line[eventAt], line[setAt], line[keyAt] = event, set, key
+		p.Logger.Info("audit", line...)
+	}
 }
 
 // routePath returns the path of a named route that must exist.

@@ -112,6 +112,10 @@ func TestReadRefuses(t *testing.T) {
 		{"JSON: a pair in a wrong order", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","body":"\udd1e\ud834"}]}`, batch.Limits{}, nil},
 		{"JSON: half of a pair in a URL", "application/json", `{"requests":[{"id":"1","method":"get","url":"X\udfff"}]}`, batch.Limits{}, nil},
 		{"JSON: not UTF-8", "application/json", "{\"requests\":[{\"id\":\"1\",\"method\":\"put\",\"url\":\"X\",\"body\":\"\xff\"}]}", batch.Limits{}, nil},
+		{"JSON: half of a pair in a name", "application/json", `{"requests":[{"id":"1","method":"get","url":"X","\udfff":1}]}`, batch.Limits{}, nil},
+		{"JSON: a number for a text", "application/json", `{"requests":[{"id":1,"method":"get","url":"X"}]}`, batch.Limits{}, nil},
+		{"JSON: headers null", "application/json", `{"requests":[{"id":"1","method":"get","url":"X","headers":null}]}`, batch.Limits{}, nil},
+		{"JSON: dependsOn a number", "application/json", `{"requests":[{"id":"1","method":"get","url":"X"},{"id":"2","method":"get","url":"X","dependsOn":[1]}]}`, batch.Limits{}, nil},
 		{"JSON: bytes that are no base64url", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","headers":{"content-type":"image/png"},"body":"A+/="}]}`, batch.Limits{}, nil},
 		{"JSON: bytes as an object", "application/json", `{"requests":[{"id":"1","method":"put","url":"X","headers":{"content-type":"image/png"},"body":{}}]}`, batch.Limits{}, nil},
 		{"JSON: null", "application/json", `null`, batch.Limits{}, nil},
@@ -153,6 +157,30 @@ func TestReadJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, b.Requests); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What is wrong with the body of one request is decided by whom it is for, and is no fault of the batch.
+func TestReadJSONLeavesBodiesToTheirParts(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
+	for _, text := range []string{`{"a":1,"a":2}`, `{"a":"\ud800"}`, `["\udfff x"]`, deep, ` [ 1 ,  2 ] `, `5`, `true`} {
+		body := `{"requests":[{"id":"1","method":"post","url":"X","body":` + text + `},{"id":"2","method":"post","url":"Y","headers":{"A":"b"},"body":{}},
+			{"id":"3","method":"post","url":"Y","headers":{"A":"b"} ,"body":{}},{"id":"4","method":"post","url":"Y","headers":{"A":"b","C":"d"}}]}`
+		b, err := batch.Read("application/json", strings.NewReader(body), batch.Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := string(b.Requests[0].Body); got != strings.TrimSpace(text) {
+			t.Errorf("%s: the body is %s", text, got)
+		}
+		want := []http.Header{{}, {"A": {"b"}}, {"A": {"b"}}, {"A": {"b"}, "C": {"d"}}}
+		for i, r := range b.Requests {
+			if diff := cmp.Diff(want[i], r.Header); diff != "" {
+				t.Errorf("%s: headers of %s: %s", text, r.ID, diff)
+			}
+		}
 	}
 }
 
@@ -265,10 +293,45 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
+// same compares the requests of a batch in JSON, which was taken, with what encoding/json makes of it.
+func same(t *testing.T, body string, got []batch.Request) {
+	t.Helper()
+	var want struct {
+		Requests []struct {
+			ID, Method, URL string
+			Group           string `json:"atomicityGroup"`
+			Headers         map[string]string
+			Body            json.RawMessage
+			DependsOn       []string
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &want); err != nil {
+		t.Fatalf("%q was taken: %v", body, err)
+	}
+	if len(got) != len(want.Requests) {
+		return // a name in another case
+	}
+	for i, r := range want.Requests {
+		headers := http.Header{}
+		for name, value := range r.Headers {
+			headers.Set(name, value)
+		}
+		text := string(r.Body)
+		var s string
+		if json.Unmarshal(r.Body, &s) == nil {
+			text = s
+		}
+		if strings.Contains(strings.ToLower(body), `"body"`) && string(got[i].Body) != text && headers.Get("Content-Type") == "" || !cmp.Equal(got[i].Header, headers) && len(headers) == len(r.Headers) {
+			t.Fatalf("%q was read as %+v, and by encoding/json as %+v", body, got[i], r)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(mixed, crlf("--b", "Content-Type: application/http", "", "GET X HTTP/1.1", "", "", "--b--"))
 	f.Add(mixed, crlf("--b", "Content-Type: multipart/mixed;boundary=c", "", "--c", "Content-Type: application/http", "", "POST X HTTP/1.1", "", "{}", "--c--", "--b--"))
 	f.Add("application/json", `{"requests":[{"id":"1","method":"get","url":"X","headers":{"a":"b"},"body":"x","dependsOn":[]}]}`)
+	f.Add("application/json", `{"requests":[{"id":"1","method":"post","url":"X","headers":{"a":"b"},"body":{"a":1}},{"id":"2","method":"post","url":"X","headers":{"a":"b"},"body":"\ud834\udd1e","dependsOn":null}]}`)
 	f.Fuzz(func(t *testing.T, media, body string) {
 		limits := batch.Limits{Parts: 5, Bytes: 4096}
 		b, err := batch.Read(media, strings.NewReader(body), limits)
@@ -277,6 +340,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if len(b.Requests) > limits.Parts {
 			t.Errorf("%d requests pass a limit of %d", len(b.Requests), limits.Parts)
+		}
+		if b.MediaTypes()[0] == batch.JSON {
+			same(t, body, b.Requests)
 		}
 		for _, r := range b.Requests {
 			if strings.ContainsAny(r.ID+r.Method+fmt.Sprint(r.Header), "\r\n") && strings.HasPrefix(media, "multipart") {

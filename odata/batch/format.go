@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // multipartFormat writes a multipart/mixed answer (OData-Protocol 11.7.7.5).
@@ -98,6 +100,7 @@ type jsonFormat struct {
 	answered bool
 	kind     bodyKind
 	started  bool
+	buf      []byte // of the head, again for each answer
 	text     []byte // held back to the end: a chunk may split a character
 	base64   io.WriteCloser
 }
@@ -120,7 +123,7 @@ func (f *jsonFormat) open(w io.Writer) error {
 func (f *jsonFormat) head(w io.Writer, r Request, status int, h http.Header) error {
 	f.started, f.text, f.base64 = false, nil, nil
 	f.kind = kindOf(h.Get("Content-Type"))
-	b := make([]byte, 0, 512)
+	b := f.buf[:0]
 	if f.answered {
 		b = append(b, ',')
 	}
@@ -142,10 +145,17 @@ func (f *jsonFormat) head(w io.Writer, r Request, status int, h http.Header) err
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendQuoted(b, strings.ToLower(name)), ':')
-		b = appendQuoted(b, strings.Join(h[name], ", "))
+		from := len(b)
+		b = appendQuoted(b, name)
+		for i, c := range b[from:] {
+			if c >= 'A' && c <= 'Z' {
+				b[from+i] += 'a' - 'A'
+			}
+		}
+		b = appendQuoted(append(b, ':'), strings.Join(h[name], ", "))
 	}
-	_, err := w.Write(append(b, '}'))
+	f.buf = append(b, '}')
+	_, err := w.Write(f.buf)
 	return err
 }
 
@@ -175,7 +185,13 @@ func (f *jsonFormat) startBody(w io.Writer) error {
 		start += `"`
 		f.base64 = base64.NewEncoder(base64.RawURLEncoding, w)
 	}
-	_, err := io.WriteString(w, start)
+	return f.write(w, start)
+}
+
+// write writes a text without a copy of its own.
+func (f *jsonFormat) write(w io.Writer, text string) error {
+	f.buf = append(f.buf[:0], text...)
+	_, err := w.Write(f.buf)
 	return err
 }
 
@@ -190,8 +206,7 @@ func (f *jsonFormat) end(w io.Writer) error {
 	case f.text != nil:
 		end = string(appendQuoted(nil, string(f.text))) + end
 	}
-	_, err := io.WriteString(w, end)
-	return err
+	return f.write(w, end)
 }
 
 func (f *jsonFormat) close(w io.Writer) error {
@@ -211,13 +226,11 @@ func kindOf(contentType string) bodyKind {
 	}
 }
 
-// appendQuoted appends s as a JSON string, as encoding/json writes it. Most texts here have nothing to be escaped.
+// appendQuoted appends s as a JSON string, as encoding/json writes it. Most texts here have little to be escaped.
 func appendQuoted(b []byte, s string) []byte {
-	if strings.ContainsFunc(s, func(c rune) bool {
-		return c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&'
-	}) {
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || c == '<' || c == '>' || c == '&' }) {
 		quoted, _ := json.Marshal(s) // a string always marshals
 		return append(b, quoted...)
 	}
-	return append(append(append(b, '"'), s...), '"')
+	return scalar.AppendString(b, s)
 }

@@ -124,18 +124,26 @@ func (c *change) update() (*Writing, error) {
 	return c.finish()
 }
 
-// change begins a change with those values of the client that it may set.
+// change begins a change with those values of the client that it may set. It may append to them.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
-	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	all := &struct {
+		change
+		w  Writing
+		ch write.Change
+	}{change: change{Resource: r, o: o}, ch: write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}
+	c := &all.change
+	c.out, all.w.Change = &all.w, &all.ch
 	if r.Row != nil && kind != write.Create {
 		c.out.key = endOf(r)
 	}
-	c.given = make([]write.Assignment, 0, len(values)+len(r.Set.Write.Set)+len(r.Set.Write.Touch)+1)
-	for _, v := range values {
-		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != write.Create {
-			continue
-		}
-		c.given = append(c.given, v)
+	ignored := func(v write.Assignment) bool {
+		a := r.Set.Access(v.Path...)
+		return a == edm.Computed || a == edm.Immutable && kind != write.Create
+	}
+	if c.given = values; slices.ContainsFunc(values, ignored) {
+		c.given = slices.DeleteFunc(slices.Clone(values), ignored)
+	}
+	for _, v := range c.given {
 		if v.Value.Null && !v.Path[len(v.Path)-1].Nullable {
 			c.out.Null = append(c.out.Null, v.Path)
 		}

@@ -77,6 +77,9 @@ func (w *Writing) known(at int) bool {
 
 // Known returns those values of the change that are there before the transaction.
 func (w *Writing) Known() []write.Assignment {
+	if !w.waits() {
+		return w.Change.Values
+	}
 	var out []write.Assignment
 	for i, a := range w.Change.Values {
 		if w.known(i) {

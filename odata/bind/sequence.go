@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// Entity holds the values and links that a request gives one entity.
+// Entity holds the values and links that a request gives one entity. It is bound once: a change appends its own values to Values.
 type Entity struct {
 	Values []write.Assignment
 	// Path is its place in the body, such as "Items/0/"; empty for the outermost one.
@@ -56,15 +56,18 @@ func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
 	if r.Kind == OfRelated || len(e.Related) > 0 {
 		o.Checks = nil // other changes may need columns of theirs
 	}
-	set := *r
-	set.query = withSent(r.query, e)
+	set := r
+	if query := withSent(r.query, e); query != r.query {
+		sent := *r
+		sent.query, set = query, &sent
+	}
 	parent, follows := (*parent)(nil), hasMany(e)
 	if r.Kind == OfRelated {
 		if parent = parentOf(r.Nav, endOf(r.Own), ""); r.Nav.Through {
 			parent, follows = nil, true
 		}
 	}
-	w, c, err := s.create(&set, e, o, follows, parent, 0)
+	w, c, err := s.create(set, e, o, follows, parent, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +170,9 @@ func (s *sequence) create(r *Resource, e *Entity, o WriteOptions, follows bool, 
 		return nil, nil, err
 	}
 	s.out.Steps = append(s.out.Steps, w)
+	if len(e.Related) == 0 {
+		return w, c, nil
+	}
 	return w, c, s.toMany(endMade(w), e, depth)
 }
 

@@ -27,7 +27,7 @@ type transaction struct {
 var errEnded = errors.New("the transaction has ended")
 
 // Fits is nil: rows of Go values hold every value of their types. See odata.Writable.
-func (s *Source) Fits(*edm.EntitySet, []write.Assignment) error { return nil }
+func (s *Source) Fits(*write.Change, []write.Assignment) error { return nil }
 
 // Begin waits for its turn and starts a transaction: one at a time writes. Close it always. See odata.Writable.
 func (s *Source) Begin(ctx context.Context) (write.Transaction, error) {
@@ -258,6 +258,7 @@ func (s *set) fresh(in *table) row {
 // assign gives a row the values of a change.
 func (s *set) assign(r row, c *write.Change) {
 	for _, a := range c.Values {
+		a.Value.Bytes = slices.Clone(a.Value.Bytes) // which may be a part of a large body
 		r[s.place(a.Path)] = a.Value
 	}
 	if c.Version == nil {

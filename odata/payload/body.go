@@ -1,11 +1,14 @@
 package payload
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/jsontext"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
@@ -80,59 +83,69 @@ type BodyReader struct {
 
 // bodyScan is a body while it is read.
 type bodyScan struct {
-	scanner
+	jsontext.Scanner
 	namespace string
 	out       *Body
 	// entities counts those that were read, and addresses; depth is how deep the entity is that is read.
 	entities, depth int
+	// capacity is that of the values of an entity at first.
+	capacity int
 }
 
 // Entity reads the object of an entity. The fault is a *BodyError.
 func (r BodyReader) Entity(body []byte, t *edm.EntityType) (*Body, error) {
 	s, err := r.scan(body)
 	if err == nil {
+		s.capacity = min(len(t.Properties), 16)
 		err = s.object(structure{name: t.Name, properties: t.Properties, entity: t}, nil)
 	}
+	return s.read(err)
+}
+
+// read returns the body that was read to its end.
+func (s *bodyScan) read(err error) (*Body, error) {
 	if err == nil {
-		err = s.end()
+		err = s.End()
 	}
 	if err != nil {
-		return nil, err
+		return nil, bodyError(err)
 	}
 	return s.out, nil
 }
+
+// bodyError returns the fault of a text as a *BodyError.
+func bodyError(err error) error {
+	if f, ok := errors.AsType[*jsontext.Fault](err); ok {
+		return &BodyError{Pos: f.Pos, Message: f.Message}
+	}
+	return err
+}
+
+func (s *bodyScan) fault(pos int, what string) error { return &BodyError{Pos: pos, Message: what} }
 
 // Property reads the body for one property, at the end of a path: an object with the member value, or the object of a complex
 // value. The fault is a *BodyError.
 func (r BodyReader) Property(body []byte, path []*edm.Property) (*Body, error) {
 	s, err := r.scan(body)
-	if err != nil {
-		return nil, err
-	}
-	p := path[len(path)-1]
-	if p.Type.Kind == edm.Complex {
+	switch p := path[len(path)-1]; {
+	case err != nil:
+	case p.Type.Kind == edm.Complex:
 		err = s.object(structure{name: p.Type.Complex.Name, properties: p.Type.Complex.Properties}, path)
-	} else {
+	default:
 		err = s.wrapped(path)
 	}
-	if err == nil {
-		err = s.end()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.out, nil
+	return s.read(err)
 }
 
 func (r BodyReader) scan(body []byte) (*bodyScan, error) {
-	s := &bodyScan{scanner: scanner{text: body}, namespace: r.Namespace, out: &Body{}}
-	return s, s.valid()
+	s := &bodyScan{Scanner: jsontext.Scanner{Text: body}, namespace: r.Namespace, out: &Body{}}
+	return s, s.Valid()
 }
 
 // Value reads the plain value of a property ($value). The fault is a *BodyError.
 func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 	p := path[len(path)-1]
-	s := &bodyScan{scanner: scanner{text: body}, out: &Body{}}
+	s := &bodyScan{Scanner: jsontext.Scanner{Text: body}, out: &Body{}}
 	if p.Type.Kind == edm.Binary {
 		v := plan.Value{Bytes: body}
 		if what := scalar.Misfit(v.Bytes, &p.Type); what != "" {
@@ -141,8 +154,8 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 		s.out.Values = []write.Assignment{{Path: path, Value: v}}
 		return s.out, nil
 	}
-	if err := s.valid(); err != nil {
-		return nil, err
+	if err := s.Valid(); err != nil {
+		return nil, bodyError(err)
 	}
 	v, what := plainValue(body, &p.Type)
 	if what != "" {
@@ -162,19 +175,22 @@ type structure struct {
 // object reads the members of an object behind a path.
 func (s *bodyScan) object(t structure, path []*edm.Property) error {
 	if len(path) > maxBodyDepth {
-		return s.fault(s.at, "the body nests too deep")
+		return s.fault(s.At, "the body nests too deep")
 	}
-	return s.members(func(name string, pos int) error {
+	return s.members(func(member []byte, pos int) error {
+		i := slices.IndexFunc(t.properties, func(p *edm.Property) bool { return p.Name == string(member) })
+		if i >= 0 && len(path) == 0 {
+			return s.property(t.properties[i : i+1 : i+1])
+		} else if i >= 0 {
+			return s.property(append(slices.Clone(path), t.properties[i]))
+		}
+		name := string(member)
 		base, term, annotated := strings.Cut(name, "@")
 		switch {
 		case annotated && base == "":
 			return s.control(t, strings.TrimPrefix(term, "odata."), pos)
 		case annotated:
 			return s.annotation(t, base, strings.TrimPrefix(term, "odata."), pos)
-		}
-		i := slices.IndexFunc(t.properties, func(p *edm.Property) bool { return p.Name == name })
-		if i >= 0 {
-			return s.property(append(slices.Clone(path), t.properties[i]))
 		}
 		if t.entity != nil {
 			if nav := t.entity.Nav(name); nav != nil {
@@ -189,45 +205,45 @@ func (s *bodyScan) object(t structure, path []*edm.Property) error {
 func (s *bodyScan) control(t structure, term string, pos int) error {
 	switch term {
 	case "type":
-		v, err := s.token()
+		v, err := s.Token()
 		if err != nil {
 			return err
 		}
-		name := string(v.text)
+		name := string(v.Text)
 		if i := strings.LastIndexByte(name, '#'); i >= 0 {
 			name = name[i+1:]
 		}
-		if v.kind != text || name != s.namespace+"."+t.name {
+		if v.Kind != jsontext.String || name != s.namespace+"."+t.name {
 			return s.fault(pos, "the type of the object is "+s.namespace+"."+t.name)
 		}
 		return nil
 	case "etag":
-		v, err := s.token()
+		v, err := s.Token()
 		if err != nil {
 			return err
 		}
-		if v.kind != text {
+		if v.Kind != jsontext.String {
 			return s.fault(pos, "an entity tag is a text")
 		}
 		if t.entity != nil {
-			s.out.Tag = string(v.text)
+			s.out.Tag = string(v.Text)
 		}
 		return nil
 	case "id":
-		v, err := s.token()
+		v, err := s.Token()
 		switch {
 		case err != nil:
 			return err
-		case v.kind == opening:
+		case v.Kind == jsontext.Opening:
 			return s.fault(pos, "an address is a text")
-		case v.kind == text && t.entity != nil:
-			s.out.ID = string(v.text)
+		case v.Kind == jsontext.String && t.entity != nil:
+			s.out.ID = string(v.Text)
 		}
 		return nil
 	case "removed", "delta":
 		return s.fault(pos, "@"+term+" does not apply to this request")
 	}
-	return s.skip(0)
+	return s.skip()
 }
 
 // annotation reads an annotation of a member, of which only those for navigation properties have a meaning for writing.
@@ -245,24 +261,24 @@ func (s *bodyScan) annotation(t structure, base, term string, pos int) error {
 	case nav != nil && term == "delta":
 		s.out.Related = append(s.out.Related, Related{Nav: nav, Pos: pos, Path: s.out.Path + nav.Name, Delta: true})
 	}
-	return s.skip(0)
+	return s.skip()
 }
 
 // property reads the value of a property.
 func (s *bodyScan) property(path []*edm.Property) error {
 	p := path[len(path)-1]
 	if p.Type.Kind == edm.Stream {
-		return s.skip(0)
+		return s.skip()
 	}
-	s.blank()
-	pos := s.at
+	next := s.Peek()
+	pos := s.At
 	if p.Type.Kind == edm.Complex {
-		if s.peek() != '{' {
+		if next != '{' {
 			return s.wrong(path, pos, "needs an object")
 		}
 		return s.object(structure{name: p.Type.Complex.Name, properties: p.Type.Complex.Properties}, path)
 	}
-	t, err := s.token()
+	t, err := s.Token()
 	if err != nil {
 		return err
 	}
@@ -270,23 +286,26 @@ func (s *bodyScan) property(path []*edm.Property) error {
 	if what != "" {
 		return s.wrong(path, pos, what)
 	}
+	if s.out.Values == nil {
+		s.out.Values = make([]write.Assignment, 0, s.capacity)
+	}
 	s.out.Values = append(s.out.Values, write.Assignment{Path: path, Value: v})
 	return nil
 }
 
 // wrapped reads an object whose member value is that of a property (OData-JSON 11).
 func (s *bodyScan) wrapped(path []*edm.Property) error {
-	err := s.members(func(name string, pos int) error {
+	err := s.members(func(name []byte, pos int) error {
 		switch {
-		case name == "value":
+		case string(name) == "value":
 			return s.property(path)
-		case strings.Contains(name, "@"):
-			return s.skip(0)
+		case bytes.IndexByte(name, '@') >= 0:
+			return s.skip()
 		}
 		return s.fault(pos, fmt.Sprintf("the value of a property is in the member value, not in %.80q", name))
 	})
 	if err == nil && s.out.Values == nil {
-		return s.fault(s.at, "the member value is missing")
+		return s.fault(s.At, "the member value is missing")
 	}
 	return err
 }
@@ -306,46 +325,17 @@ func named(path []*edm.Property, name string) string {
 }
 
 // members visits the members of an object; visit must read the value.
-func (s *bodyScan) members(visit func(name string, pos int) error) error {
-	if err := s.want('{', "an object"); err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for first := true; ; first = false {
-		s.blank()
-		if s.peek() == '}' && first {
-			s.at++
-			return nil
-		}
-		pos := s.at
-		t, err := s.token()
-		if err != nil {
-			return err
-		}
-		if t.kind != text {
-			return s.fault(pos, "the name of a member is missing")
-		}
-		name := string(t.text)
-		short := strings.Replace(name, "@odata.", "@", 1) // control information has two spellings (OData-JSON 4.6)
-		if seen[short] {
-			return s.fault(pos, fmt.Sprintf("%.80q is there twice", name))
-		}
-		seen[short] = true
-		if err := s.want(':', "a colon"); err != nil {
-			return err
-		}
-		if err := visit(name, pos); err != nil {
-			return err
-		}
-		s.blank()
-		switch s.peek() {
-		case ',':
-			s.at++
-		case '}':
-			s.at++
-			return nil
-		default:
-			return s.fault(s.at, "a comma or the end of the object is missing")
-		}
-	}
+func (s *bodyScan) members(visit func(name []byte, pos int) error) error {
+	return s.Object(shortName, visit)
 }
+
+// shortName is the shorter of the two spellings that control information has (OData-JSON 4.6).
+func shortName(name []byte) []byte {
+	if !bytes.Contains(name, []byte("@odata.")) {
+		return name
+	}
+	return bytes.Replace(name, []byte("@odata."), []byte("@"), 1)
+}
+
+// skip passes over a value.
+func (s *bodyScan) skip() error { return s.Skip(maxBodyDepth + 1) }

@@ -219,16 +219,21 @@ func (e *Encoder) appendKeyPart(dst []byte, set *edm.EntitySet, i int, v *plan.V
 
 // Key returns a key of a set as it is in the URL of the entity, such as "(5)", percent-encoded.
 func (e *Encoder) Key(set *edm.EntitySet, key []plan.Value) string {
-	dst := []byte{'('}
+	return string(e.appendKey(make([]byte, 0, 64), set, key))
+}
+
+func (e *Encoder) appendKey(dst []byte, set *edm.EntitySet, key []plan.Value) []byte {
+	dst = append(dst, '(')
 	for i := range key {
 		dst = e.appendKeyPart(dst, set, i, &key[i])
 	}
-	return string(append(dst, ')'))
+	return append(dst, ')')
 }
 
 // EntityURL returns the URL of an entity of a set.
 func (e *Encoder) EntityURL(set *edm.EntitySet, key []plan.Value) string {
-	return e.Root + string(AppendEscaped(nil, set.Name)) + e.Key(set, key)
+	dst := append(make([]byte, 0, 128), e.Root...)
+	return string(e.appendKey(AppendEscaped(dst, set.Name), set, key))
 }
 
 // appendLiteral appends a key value as a literal of the URL grammar.
@@ -254,6 +259,6 @@ func (e *Encoder) appendLiteral(dst []byte, v *plan.Value, t *edm.Type) []byte {
 		dst = append(append(AppendEscaped(dst, e.Namespace), '.'), t.Enum.Name...)
 		return append(AppendEscaped(append(dst, '\''), EnumText(t.Enum, v.Int)), '\'')
 	default:
-		return AppendEscaped(dst, AppendText(nil, v, t))
+		return AppendEscaped(dst, AppendText(make([]byte, 0, 32), v, t))
 	}
 }

@@ -6,33 +6,34 @@ import (
 	"math"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/jsontext"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // jsonValue reads a JSON value as one of a primitive type, and says what is wrong with it. Int64 and Decimal may be strings,
 // with IEEE754Compatible or without (OData-JSON 3.2).
-func jsonValue(t token, typ *edm.Type) (v plan.Value, what string) {
+func jsonValue(t jsontext.Token, typ *edm.Type) (v plan.Value, what string) {
 	k := typ.Kind
-	if t.kind == nothing {
+	if t.Kind == jsontext.Null {
 		return plan.Value{Null: true}, ""
 	}
-	ok := t.kind == text
+	ok := t.Kind == jsontext.String
 	switch {
 	case k == edm.Boolean:
-		ok = t.kind == truth
+		ok = t.Kind == jsontext.Truth
 	case k.Floating():
-		if t.kind == text {
-			f, word := floatWord(t.text)
+		if t.Kind == jsontext.String {
+			f, word := floatWord(t.Text)
 			return plan.Value{Float: f}, unless(word, "needs a number, or INF, -INF or NaN as a string")
 		}
-		ok = t.kind == number
+		ok = t.Kind == jsontext.Number
 	case k == edm.Int64 || k == edm.Decimal:
-		ok = t.kind == number || t.kind == text
+		ok = t.Kind == jsontext.Number || t.Kind == jsontext.String
 	case k.Integer():
-		ok = t.kind == number
+		ok = t.Kind == jsontext.Number
 	case k == edm.Binary && ok:
-		raw, ok := scalar.FromBase64(t.text)
+		raw, ok := scalar.FromBase64(t.Text)
 		if !ok {
 			return v, "needs base64url"
 		}
@@ -42,7 +43,7 @@ func jsonValue(t token, typ *edm.Type) (v plan.Value, what string) {
 	if !ok {
 		return v, "needs " + jsonForm(typ)
 	}
-	return plainValue(t.text, typ)
+	return plainValue(t.Text, typ)
 }
 
 func unless(ok bool, what string) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/jsontext"
 )
 
 // related reads the entities of a navigation property: an object or null for a property to one, an array of objects
@@ -25,11 +26,11 @@ func (s *bodyScan) related(nav *edm.Navigation, pos int) error {
 func (s *bodyScan) bound(nav *edm.Navigation, pos int) error {
 	of := Related{Nav: nav, Pos: pos, Path: s.out.Path + nav.Name, Bound: true}
 	err := s.each(&of, "an address", func(string) error {
-		t, err := s.token()
-		if err == nil && t.kind != text {
+		t, err := s.Token()
+		if err == nil && t.Kind != jsontext.String {
 			err = s.relatedFault(&of, "needs an address")
 		}
-		of.IDs = append(of.IDs, string(t.text))
+		of.IDs = append(of.IDs, string(t.Text))
 		return err
 	})
 	s.out.Related = append(s.out.Related, of)
@@ -38,11 +39,10 @@ func (s *bodyScan) bound(nav *edm.Navigation, pos int) error {
 
 // each visits the value of a navigation property, or its elements, with the place that each of them has.
 func (s *bodyScan) each(of *Related, what string, visit func(at string) error) error {
-	s.blank()
-	switch c := s.peek(); {
+	switch c := s.Peek(); {
 	case !of.Nav.Collection && c == 'n':
-		t, err := s.token()
-		of.Null = t.kind == nothing
+		t, err := s.Token()
+		of.Null = t.Kind == jsontext.Null
 		return err
 	case !of.Nav.Collection && c == '[':
 		return s.relatedFault(of, "needs "+what)
@@ -51,32 +51,15 @@ func (s *bodyScan) each(of *Related, what string, visit func(at string) error) e
 	case c != '[':
 		return s.relatedFault(of, "needs an array")
 	}
-	s.at++
-	if s.blank(); s.peek() == ']' {
-		s.at++
-		return nil
-	}
-	for i := 0; ; i++ {
-		if err := s.counted(func() error { return visit(of.Path + "/" + strconv.Itoa(i) + "/") }); err != nil {
-			return err
-		}
-		s.blank()
-		switch s.peek() {
-		case ',':
-			s.at++
-		case ']':
-			s.at++
-			return nil
-		default:
-			return s.fault(s.at, "a comma or the end of the array is missing")
-		}
-	}
+	return s.Array(func(i int) error {
+		return s.counted(func() error { return visit(of.Path + "/" + strconv.Itoa(i) + "/") })
+	})
 }
 
 // counted reads an entity or an address, unless there are too many of them.
 func (s *bodyScan) counted(read func() error) error {
 	if s.entities++; s.entities > MaxEntities {
-		return &BodyError{Pos: s.at, Message: fmt.Sprintf("the body has more than %d entities and addresses", MaxEntities), TooMany: true}
+		return &BodyError{Pos: s.At, Message: fmt.Sprintf("the body has more than %d entities and addresses", MaxEntities), TooMany: true}
 	}
 	return read()
 }
@@ -84,7 +67,7 @@ func (s *bodyScan) counted(read func() error) error {
 // nested reads an entity inside of another one.
 func (s *bodyScan) nested(t *edm.EntityType, at string) (*Body, error) {
 	if s.depth++; s.depth > maxBodyDepth {
-		return nil, s.fault(s.at, "the body nests too deep")
+		return nil, s.fault(s.At, "the body nests too deep")
 	}
 	around, entity := s.out, &Body{Path: at}
 	s.out = entity
@@ -102,28 +85,29 @@ func (s *bodyScan) relatedFault(of *Related, what string) error {
 func (r BodyReader) Reference(body []byte) (string, error) {
 	s, err := r.scan(body)
 	if err != nil {
-		return "", err
+		return "", bodyError(err)
 	}
-	err = s.members(func(name string, pos int) error {
+	err = s.members(func(member []byte, pos int) error {
+		name := string(member)
 		base, term, annotated := strings.Cut(name, "@")
 		switch {
 		case !annotated:
 			return s.fault(pos, fmt.Sprintf("a reference has an address in @odata.id, and not %.80q", name))
 		case base != "" || strings.TrimPrefix(term, "odata.") != "id":
-			return s.skip(0)
+			return s.skip()
 		}
-		t, err := s.token()
-		if err == nil && t.kind != text {
+		t, err := s.Token()
+		if err == nil && t.Kind != jsontext.String {
 			err = s.fault(pos, "an address is a text")
 		}
-		s.out.ID = string(t.text)
+		s.out.ID = string(t.Text)
 		return err
 	})
 	if err == nil {
-		err = s.end()
+		err = s.End()
 	}
 	if err == nil && s.out.ID == "" {
 		err = s.fault(0, "the address in @odata.id is missing")
 	}
-	return s.out.ID, err
+	return s.out.ID, bodyError(err)
 }

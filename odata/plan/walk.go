@@ -108,7 +108,9 @@ func Equal(x, y Expr) Expr { return joined("eq", x, y) }
 // Join joins conditions by "and" or "or", in a tree that is as flat as can be: databases limit how deep expressions nest. Nil
 // is no condition, and so is the result where there is none.
 func Join(op string, conditions ...Expr) Expr {
-	conditions = slices.DeleteFunc(slices.Clone(conditions), func(e Expr) bool { return e == nil })
+	if slices.Contains(conditions, nil) {
+		conditions = slices.DeleteFunc(slices.Clone(conditions), func(e Expr) bool { return e == nil })
+	}
 	switch len(conditions) {
 	case 0:
 		return nil

@@ -35,11 +35,42 @@ func DecimalOf(f float64) (string, bool) {
 
 // PlainDecimal reads a decimal, with or without an exponent, and writes it as Plain does; false for what is none.
 func PlainDecimal(text string) (string, bool) {
+	if isPlain(text) {
+		return text, true
+	}
 	d, _, err := apd.NewFromString(text)
 	if err != nil || d.Form != apd.Finite || d.Exponent > maxExponent || d.Exponent < -maxExponent {
 		return "", false
 	}
 	return Plain(d), true
+}
+
+// isPlain reports whether a text of at most 30 bytes is a decimal as Plain writes it.
+func isPlain[T string | []byte](text T) bool {
+	start, point := 0, -1
+	if len(text) > 0 && text[0] == '-' {
+		start = 1
+	}
+	for i := start; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+		case c == '.' && point < 0:
+			point = i
+		default:
+			return false
+		}
+	}
+	whole := len(text) - start
+	if point >= 0 {
+		whole = point - start
+	}
+	switch {
+	case whole == 0, len(text) > 30, whole > 1 && text[start] == '0':
+		return false
+	case point >= 0:
+		return point < len(text)-1 && text[len(text)-1] != '0'
+	}
+	return start == 0 || text[start] != '0'
 }
 
 // maxExponent keeps a short text from becoming a long one.

@@ -86,6 +86,14 @@ var texts = sync.OnceValue(func() map[edm.Kind]*regexp.Regexp {
 // FromText reads a text as a value of a type, by one rule wherever a text stands for something else: where a column is
 // declared to hold such texts, and where one is cast (OData-URL 5.1.1.10.1). False when the text is no such value.
 func FromText(k edm.Kind, text []byte) (Read, bool) {
+	switch { // which need no pattern
+	case k == edm.Decimal && isPlain(text):
+		return Read{Text: string(text)}, true
+	case k.Integer() && len(text) < 19:
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		least, greatest := k.Bounds()
+		return Read{Int: n}, err == nil && least <= n && n <= greatest
+	}
 	pattern := texts()[k]
 	if pattern == nil || !pattern.Match(text) {
 		return Read{}, false

@@ -174,7 +174,7 @@ func TestStoredValuesComeBack(t *testing.T) {
 				for text := range strings.FieldsSeq(c.alters) {
 					a := []write.Assignment{{Path: path, Value: storedValue(t, path[0].Type, strings.ReplaceAll(text, "_", " "))}}
 					var r *write.Refusal
-					if err := w.Fits(set, a); !errors.As(err, &r) || r.Kind != write.Unfit || r.Properties[0][0] != path[0] {
+					if err := w.Fits(&write.Change{Set: set}, a); !errors.As(err, &r) || r.Kind != write.Unfit || r.Properties[0][0] != path[0] {
 						t.Errorf("%s as %s takes %q: %v", c.declared, path[0].Type, text, err)
 					}
 					w.isUnfit(a)

@@ -35,12 +35,9 @@ type transaction struct {
 var errEnded = errors.New("the transaction has ended")
 
 // Fits reports why a column cannot hold a value as it is. See odata.Writable.
-func (s *Source) Fits(set *edm.EntitySet, values []write.Assignment) error {
-	r := &plan.Range{Set: set}
-	for i := range values {
-		if !s.gen.Fits(r, &values[i]) {
-			return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{values[i].Path}}
-		}
+func (s *Source) Fits(c *write.Change, values []write.Assignment) error {
+	if path := s.gen.Unfit(c, values); path != nil {
+		return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{path}}
 	}
 	return nil
 }

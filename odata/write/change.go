@@ -63,6 +63,8 @@ type Change struct {
 	// Prepared holds what a source prepares for changes of the same kind, paths, nulls and checks, such as statements, in two
 	// slots of the source's choice; nil for a change whose checks nobody keeps.
 	Prepared *[2]atomic.Value
+	// Stored holds what a source has made of Values when it was asked whether they fit; nil for nothing.
+	Stored any
 }
 
 // Assignment gives one property of a row a value.
@@ -99,11 +101,10 @@ func (c *Check) Range() *plan.Range { return c.Plan.Top.Query.Range }
 
 // Condition returns what must hold for the row: the row policy, Write.Filter, and the link that is removed; nil for nothing.
 func (c *Check) Condition() plan.Expr {
-	var filter plan.Expr
+	out := c.Range().Policy
 	if c.Filter >= 0 {
-		filter = c.Plan.Top.Columns[c.Filter].Expr
+		out = plan.Join("and", out, c.Plan.Top.Columns[c.Filter].Expr)
 	}
-	out := plan.Join("and", c.Range().Policy, filter)
 	for _, column := range c.Held {
 		out = plan.Join("and", out, c.Plan.Top.Columns[column].Expr)
 	}

@@ -350,8 +350,10 @@ func (sqlite) native(g *Generator, e plan.Expr) bool {
 // nativeDecimal is a decimal as a real that has the same digits; false where there is none. Integers beyond 2^53 and
 // below 2^63 are integers of SQLite.
 func nativeDecimal(s string) (float64, bool) {
-	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return 0, true
+	if !strings.Contains(s, ".") {
+		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return 0, true
+		}
 	}
 	f, _ := strconv.ParseFloat(s, 64)
 	shortest, ok := scalar.DecimalOf(f)

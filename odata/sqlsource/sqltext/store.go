@@ -15,10 +15,36 @@ import (
 
 // What is stored is the inverse of what is fetched: package cursor decodes the stored value to the one that was written.
 
-// Fits reports whether the column of a property holds a value as it is.
-func (g *Generator) Fits(r *plan.Range, a *write.Assignment) bool {
-	_, ok := g.stored(r, a)
-	return ok
+// Unfit returns the path of the first value of a change that its column would alter; nil for none. If the values are all of the
+// change, their SQL is kept in Change.Stored.
+func (g *Generator) Unfit(c *write.Change, values []write.Assignment) []*edm.Property {
+	r, list := &plan.Range{Set: c.Set}, make([]frag, len(values), len(values)+1)
+	for i := range values {
+		var ok bool
+		if list[i], ok = g.stored(r, &values[i]); !ok {
+			return values[i].Path
+		}
+	}
+	if len(values) > 0 && len(values) == len(c.Values) {
+		c.Stored = &storedValues{g, &values[0], list}
+	}
+	return nil
+}
+
+// storedValues is the SQL of values.
+type storedValues struct {
+	gen  *Generator
+	of   *write.Assignment // the first of them
+	list []frag
+}
+
+// kept returns the SQL of the values of a change that Unfit has kept; nil for none, and for a change that has got other values since.
+func (g *Generator) kept(c *write.Change) []frag {
+	s, ok := c.Stored.(*storedValues)
+	if !ok || s.gen != g || len(s.list) != len(c.Values) || s.of != &c.Values[0] {
+		return nil
+	}
+	return s.list
 }
 
 // stored returns the SQL of a value for the column of a property; false if the column would alter it.

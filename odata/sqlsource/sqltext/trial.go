@@ -22,6 +22,7 @@ func (g *Generator) Trials(c *write.Change) []Trial {
 		return nil
 	}
 	var out []Trial
+	values := g.kept(c)
 	for i := range c.Values {
 		a := &c.Values[i]
 		column, t := g.columnOf(&plan.Ref{Range: c.After.Range(), Path: a.Path}), a.Type()
@@ -31,8 +32,12 @@ func (g *Generator) Trials(c *write.Change) []Trial {
 		if a.Value.Null || t.Kind != edm.String && t.Kind != edm.Duration {
 			continue
 		}
-		value, ok := g.stored(c.After.Range(), a)
-		if !ok {
+		var value frag
+		if values != nil {
+			value = values[i]
+		} else if stored, ok := g.stored(c.After.Range(), a); ok {
+			value = stored
+		} else {
 			continue
 		}
 		if f, doubtful := g.d.trial(column, t, value); doubtful {

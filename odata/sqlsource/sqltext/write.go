@@ -42,13 +42,19 @@ func (g *Generator) shaped(c *write.Change, slot int, changing []frag, compose f
 	if c.Prepared != nil {
 		kept, ok := c.Prepared[slot].Load().(*shaped)
 		if ok && kept.gen == g && slices.EqualFunc(kept.changing, changing, func(text string, f frag) bool { return text == f.sql }) {
-			return Statement{SQL: kept.SQL, Args: slices.Concat(kept.before, argsOf(changing), kept.after)}
+			_, n := lengths(changing)
+			args := append(make([]any, 0, len(kept.before)+n+len(kept.after)), kept.before...)
+			for _, f := range changing {
+				args = append(args, f.args...)
+			}
+			return Statement{SQL: kept.SQL, Args: append(args, kept.after...)}
 		}
 	}
 	f, before := compose()
 	s := g.finish(f)
 	if c.Prepared != nil {
-		kept := &shaped{gen: g, SQL: s.SQL, before: s.Args[:before], after: s.Args[before+len(argsOf(changing)):]}
+		_, count := lengths(changing)
+		kept := &shaped{gen: g, SQL: s.SQL, before: s.Args[:before], after: s.Args[before+count:]}
 		for _, f := range changing {
 			kept.changing = append(kept.changing, f.sql)
 		}
@@ -64,13 +70,6 @@ type shaped struct {
 	changing      []string
 	SQL           string
 	before, after []any
-}
-
-func argsOf(list []frag) (args []any) {
-	for _, f := range list {
-		args = append(args, f.args...)
-	}
-	return args
 }
 
 // Locks reports whether Row can lock the row of a node alone. MariaDB would lock those of joined tables, too.
@@ -152,6 +151,9 @@ func (g *Generator) Insert(c *write.Change, what Returning) Statement {
 
 // storedAll are the values of a change; false if one does not fit.
 func (g *Generator) storedAll(r *plan.Range, c *write.Change) ([]frag, bool) {
+	if kept := g.kept(c); kept != nil {
+		return slices.Clip(kept), true
+	}
 	values := make([]frag, len(c.Values), len(c.Values)+1)
 	for i := range c.Values {
 		var ok bool
@@ -243,6 +245,7 @@ func (g *Generator) Update(c *write.Change, version *int64, what Returning) Stat
 	}
 	demands := joinFrags(g.demands(c, version))
 	if what == NoteMatch { // the text that is kept is that of the first try, without the note
+		values = slices.Clone(values)
 		values[0] = fill("IF((@vestibule_matched := 1) = 1, $1, NULL)", values[0])
 		return g.finish(g.update(c, values, demands))
 	}
