@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,11 +45,9 @@ func (r *writer) try(c *changes) (*result, error) {
 	if err := certain(seq); err != nil {
 		return nil, err
 	}
-	a := &applying{writer: r, c: c, seq: seq, made: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
-	for i, w := range seq.Steps {
-		if err := a.apply(w, seq.Steps[i+1:]); err != nil {
-			return nil, err
-		}
+	a := &applying{writer: r, c: c, seq: seq, rows: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
+	if err := a.applyAll(); err != nil {
+		return nil, err
 	}
 	if seq.Answer != nil {
 		if err := a.answer(); err != nil {
@@ -199,15 +198,15 @@ type applying struct {
 	*writer
 	c   *changes
 	seq *bind.Sequence
-	// made are the rows of changes that later ones need, found those that plans have read.
-	made  map[*write.Change][]plan.Value
+	// rows are those of changes that later ones need, found those that plans have read.
+	rows  map[*write.Change][]plan.Value
 	found map[*plan.Plan][]plan.Value
 	key   []plan.Value
 	done  *result
 }
 
 // Made implements bind.Known.
-func (a *applying) Made(c *write.Change) []plan.Value { return a.made[c] }
+func (a *applying) Made(c *write.Change) []plan.Value { return a.rows[c] }
 
 // Found implements bind.Known.
 func (a *applying) Found(p *plan.Plan) ([]plan.Value, error) {
@@ -220,34 +219,91 @@ func (a *applying) Found(p *plan.Plan) ([]plan.Value, error) {
 	return row, err
 }
 
-// apply makes one change. rest are those behind it.
-func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
-	ch, err := w.Ready(a)
-	if bad, ok := errors.AsType[*plan.Error](err); ok && bad.Kind == plan.Malformed {
-		return inBody(strings.TrimSuffix(w.Path, "/"), bad.Message)
-	}
-	if err != nil {
-		return a.c.fault(err)
-	}
-	if ch == nil {
-		return a.dead(w)
-	}
-	if w.Judged() && !a.c.unasked {
-		if ch = a.seen[w].still(ch); ch == nil {
-			return a.c.moved()
+// applyAll makes the changes in their order, those that are alike at once.
+func (a *applying) applyAll() error {
+	for steps := a.seq.Steps; len(steps) > 0; {
+		alike := 1
+		for alike < len(steps) && !a.c.singly && steps[0] != a.seq.Main && steps[0].Alike(steps[alike]) {
+			alike++
+		}
+		list, err := a.ready(steps[:alike])
+		if err != nil {
+			return err
+		}
+		for len(list) > 0 {
+			n, err := a.apply(steps, list)
+			if err != nil {
+				return err
+			}
+			steps, list = steps[n:], list[n:]
 		}
 	}
-	rows, err := a.c.tx.Apply(ch)
+	return nil
+}
+
+// ready returns the changes of steps, up to one that cannot be made. If that is the first, its fault is the error.
+func (a *applying) ready(steps []*bind.Writing) ([]*write.Change, error) {
+	list := make([]*write.Change, 0, len(steps))
+	for _, w := range steps {
+		ch, err := w.Ready(a)
+		there := ch != nil
+		if there && w.Judged() && !a.c.unasked {
+			ch = a.seen[w].still(ch)
+		}
+		switch {
+		case ch != nil:
+			list = append(list, ch)
+			continue
+		case len(list) > 0:
+			return list, nil
+		case there:
+			return nil, a.c.moved()
+		}
+		if bad, ok := errors.AsType[*plan.Error](err); ok && bad.Kind == plan.Malformed {
+			return nil, inBody(strings.TrimSuffix(w.Path, "/"), bad.Message)
+		}
+		if err != nil {
+			return nil, a.c.fault(err)
+		}
+		return nil, a.dead(w)
+	}
+	return list, nil
+}
+
+// apply makes the first of some changes, or more of them, and returns how many. steps begin with theirs.
+func (a *applying) apply(steps []*bind.Writing, list []*write.Change) (int, error) {
+	rows, n, err := a.c.tx.Apply(list)
 	if err != nil {
-		return a.refused(a.c, w, ch, err)
+		return 0, a.refused(a.c, steps[0], list[0], err)
 	}
 	a.q.timing.opened = a.opts.Now()
+	for i, ch := range list[:n] {
+		if i > 0 && !rows.Next() {
+			return 0, a.c.fault(cmp.Or(rows.Err(), errLacksRows))
+		}
+		if err := a.made(steps[i], ch, rows); err != nil {
+			return 0, err
+		}
+	}
+	if rows != nil {
+		if err := rows.Close(); err != nil {
+			return 0, faultOf(a.c.ctx, err)
+		}
+	}
+	return n, nil
+}
+
+// errLacksRows is the fault of a source that has not returned the row of each change.
+var errLacksRows = errors.New("the source returned fewer rows than it has made changes")
+
+// made notes a change that was made. rows stand on its row; nil where it has none.
+func (a *applying) made(w *bind.Writing, ch *write.Change, rows plan.Rows) (err error) {
 	key := ch.Key
 	if rows != nil {
 		row := rows.Row()
 		key = ch.After.Plan.Top.KeyOf(row)
-		if len(rest) > 0 {
-			a.made[w.Change] = copied(row)
+		if w.Needed() {
+			a.rows[w.Change] = copied(row)
 		}
 	}
 	switch {
@@ -259,16 +315,10 @@ func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
 	default:
 		a.key = key
 	}
-	if rows != nil {
-		if closing := rows.Close(); err == nil && closing != nil {
-			err = faultOf(a.c.ctx, closing)
-		}
+	if err == nil {
+		a.c.written = append(a.c.written, Written{Set: ch.Set.Name, Kind: ch.Kind.String(), Key: a.written(ch, key)})
 	}
-	if err != nil {
-		return err
-	}
-	a.c.written = append(a.c.written, Written{Set: ch.Set.Name, Kind: ch.Kind.String(), Key: a.written(ch, key)})
-	return nil
+	return err
 }
 
 // written names a row, or a link: "(1)/tags('x')".
