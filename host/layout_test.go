@@ -81,7 +81,7 @@ func layout() map[string][]string {
 
 		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
 		"internal/suites/*": {},
-		"internal/bench":    {"host", "host/reserved", "odata", "odata/edm", "odata/sqlsource", "host/store", "host/store/*", "odata/odatatest/dbtest"},
+		"internal/bench":    {"host", "odata", "odata/edm", "odata/sqlsource", "host/store", "host/store/*", "odata/odatatest/dbtest", "pluginsdk"},
 		"examples/*":        {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
 	}
 }
@@ -91,7 +91,7 @@ func layout() map[string][]string {
 func libraries() map[string][]string {
 	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*", "internal/bench", "internal/repeat", "internal/sqlite3"}
 	settings := []string{"host/config", "host/config/*"}
-	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
+	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*", "internal/bench"}
 	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*", "ui/browsertest"}
 	return map[string][]string{
 		"github.com/coreos/go-oidc":           {"plugins/oidc"},

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,17 +51,15 @@ func (r *writer) apply(c *changes, seq *bind.Sequence) (*result, error) {
 	if done := c.answered(); done != nil {
 		return done, nil
 	}
-	a := &applying{writer: r, c: c, seq: seq, made: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
+	a := &applying{writer: r, c: c, seq: seq, rows: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
 	if err := a.named(); err != nil {
 		return nil, err
 	}
 	if err := certain(seq); err != nil {
 		return nil, err
 	}
-	for i, w := range seq.Steps {
-		if err := a.apply(w, seq.Steps[i+1:]); err != nil {
-			return nil, err
-		}
+	if err := a.applyAll(); err != nil {
+		return nil, err
 	}
 	if seq.Answer != nil {
 		if err := a.answer(); err != nil {
@@ -212,8 +211,8 @@ type applying struct {
 	*writer
 	c   *changes
 	seq *bind.Sequence
-	// made are the rows of changes that later ones need, found those that plans have read.
-	made  map[*write.Change][]plan.Value
+	// rows are those of changes that later ones need, found those that plans have read.
+	rows  map[*write.Change][]plan.Value
 	found map[*plan.Plan][]plan.Value
 	// judged counts the changes that rules have judged.
 	judged int
@@ -222,7 +221,7 @@ type applying struct {
 }
 
 // Made implements bind.Known.
-func (a *applying) Made(c *write.Change) []plan.Value { return a.made[c] }
+func (a *applying) Made(c *write.Change) []plan.Value { return a.rows[c] }
 
 // Found implements bind.Known.
 func (a *applying) Found(p *plan.Plan) ([]plan.Value, error) {
@@ -235,49 +234,107 @@ func (a *applying) Found(p *plan.Plan) ([]plan.Value, error) {
 	return row, err
 }
 
-// apply makes one change. rest are those behind it.
-func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
-	ch, err := w.Ready(a)
-	if bad, ok := errors.AsType[*plan.Error](err); ok && bad.Kind == plan.Malformed {
-		return inBody(strings.TrimSuffix(w.Path, "/"), bad.Message)
-	}
-	if err != nil {
-		return a.c.fault(err)
-	}
-	if ch == nil {
-		return a.dead(w)
-	}
-	var before *seen
-	if w.Judged() {
-		if before, err = a.seenOf(); err != nil {
+// applyAll makes the changes in their order, those that are alike at once.
+func (a *applying) applyAll() error {
+	for steps := a.seq.Steps; len(steps) > 0; {
+		alike := 1
+		for alike < len(steps) && !a.c.singly && steps[0] != a.seq.Main && steps[0].Alike(steps[alike]) {
+			alike++
+		}
+		list, before, err := a.ready(steps[:alike])
+		if err != nil {
 			return err
 		}
-		if before != nil {
-			if ch = before.still(ch); ch == nil {
-				return a.movedFrom(before)
+		for len(list) > 0 {
+			n, err := a.apply(steps, list, before)
+			if err != nil {
+				return err
+			}
+			steps, list, before = steps[n:], list[n:], before[n:]
+		}
+	}
+	return nil
+}
+
+// ready returns the changes of steps, up to one that cannot be made, and their rows as rules have seen them; nil where they have
+// not. If the first cannot be made, its fault is the error.
+func (a *applying) ready(steps []*bind.Writing) (list []*write.Change, before []*seen, err error) {
+	list, before = make([]*write.Change, 0, len(steps)), make([]*seen, 0, len(steps))
+	for _, w := range steps {
+		ch, err := w.Ready(a)
+		there, old := ch != nil, (*seen)(nil)
+		if there && w.Judged() {
+			if old, err = a.seenOf(); old != nil {
+				ch = old.still(ch)
 			}
 		}
-	}
-	rows, err := a.c.tx.Apply(ch)
-	if err != nil {
-		if refusal, ok := errors.AsType[*write.Refusal](err); ok && before != nil && before.match != nil && refusal.OfRow() {
-			return a.movedFrom(before)
+		switch bad, malformed := errors.AsType[*plan.Error](err); {
+		case ch != nil && err == nil:
+			list, before = append(list, ch), append(before, old)
+			continue
+		case len(list) > 0: // the fault is told when it is the first
+			if old != nil {
+				a.judged--
+			}
+			return list, before, nil
+		case there && err == nil:
+			return nil, nil, a.movedFrom(old)
+		case there:
+			return nil, nil, err
+		case malformed && bad.Kind == plan.Malformed:
+			return nil, nil, inBody(strings.TrimSuffix(w.Path, "/"), bad.Message)
+		case err != nil:
+			return nil, nil, a.c.fault(err)
 		}
-		return a.refused(a.c, w, ch, err)
+		return nil, nil, a.dead(w)
 	}
-	if w.Judged() && before == nil && a.unforeseen {
+	return list, before, nil
+}
+
+// apply makes the first of some changes, or more of them, and returns how many. steps begin with theirs.
+func (a *applying) apply(steps []*bind.Writing, list []*write.Change, before []*seen) (int, error) {
+	rows, n, err := a.c.tx.Apply(list)
+	if err != nil {
+		refusal, ok := errors.AsType[*write.Refusal](err)
+		if ok && before[0] != nil && before[0].match != nil && refusal.OfRow() {
+			return 0, a.movedFrom(before[0])
+		}
+		return 0, a.refused(a.c, steps[0], list[0], err)
+	}
+	if steps[0].Judged() && before[0] == nil && a.unforeseen {
 		if rows != nil {
 			_ = rows.Close() // the transaction is undone
 		}
-		return unforeseen()
+		return 0, unforeseen()
 	}
 	a.q.timing.opened = a.opts.Now()
+	for i, ch := range list[:n] {
+		if i > 0 && !rows.Next() {
+			return 0, a.c.fault(cmp.Or(rows.Err(), errLacksRows))
+		}
+		if err := a.made(steps[i], ch, rows); err != nil {
+			return 0, err
+		}
+	}
+	if rows != nil {
+		if err := rows.Close(); err != nil {
+			return 0, faultOf(a.c.ctx, err)
+		}
+	}
+	return n, nil
+}
+
+// errLacksRows is the fault of a source that has not returned the row of each change.
+var errLacksRows = errors.New("the source returned fewer rows than it has made changes")
+
+// made notes a change that was made. rows stand on its row; nil where it has none.
+func (a *applying) made(w *bind.Writing, ch *write.Change, rows plan.Rows) (err error) {
 	key := ch.Key
 	if rows != nil {
 		row := rows.Row()
 		key = ch.After.Plan.Top.KeyOf(row)
-		if len(rest) > 0 {
-			a.made[w.Change] = copied(row)
+		if w.Needed() {
+			a.rows[w.Change] = copied(row)
 		}
 	}
 	switch {
@@ -289,16 +346,10 @@ func (a *applying) apply(w *bind.Writing, rest []*bind.Writing) error {
 	default:
 		a.key = key
 	}
-	if rows != nil {
-		if closing := rows.Close(); err == nil && closing != nil {
-			err = faultOf(a.c.ctx, closing)
-		}
+	if err == nil {
+		a.c.written = append(a.c.written, Written{Set: ch.Set.Name, Kind: ch.Kind.String(), Key: a.written(ch, key)})
 	}
-	if err != nil {
-		return err
-	}
-	a.c.written = append(a.c.written, Written{Set: ch.Set.Name, Kind: ch.Kind.String(), Key: a.written(ch, key)})
-	return nil
+	return err
 }
 
 // seenOf returns the next change as rules have seen it; nil where they were not asked, so that the transaction must not be committed.

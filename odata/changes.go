@@ -37,6 +37,8 @@ type changes struct {
 	// transaction is certain to fail; if it has then made a change that rules have to judge, which unjudged reports, it is never committed.
 	moves             int
 	unasked, unjudged bool
+	// singly reports that changes are made one by one: the source has refused some that were made at once, and not said which.
+	singly bool
 	// tries counts the transactions, the one that is open included.
 	tries int
 	// once makes the requests have their effect once; nil where their client does not repeat them. refused is why it cannot be.
@@ -126,6 +128,10 @@ func (c *changes) fault(err error) error {
 		return f
 	}
 	r, ok := errors.AsType[*write.Refusal](err)
+	if ok && r.Kind == write.OneOfSeveral && !c.singly {
+		c.singly, c.undone = true, true
+		return errAgain
+	}
 	if again := ok && (r.Kind == write.Conflict || r.Kind == write.OutcomeUnknown && c.once != nil); again && c.tries < maxTries && c.ctx.Err() == nil {
 		c.undone = true
 		return errAgain

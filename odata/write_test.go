@@ -65,13 +65,13 @@ func (t *flakyTransaction) Open(p *plan.Plan) (plan.Rows, error) {
 	return t.Transaction.Open(p)
 }
 
-func (t *flakyTransaction) Apply(c *write.Change) (plan.Rows, error) {
+func (t *flakyTransaction) Apply(list []*write.Change) (plan.Rows, int, error) {
 	if t.of.apply != nil {
 		if err := t.of.apply(t.n); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return t.Transaction.Apply(c)
+	return t.Transaction.Apply(list)
 }
 
 func (t *flakyTransaction) Commit() error {

@@ -158,7 +158,7 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 		return f
 	case kind == write.RowNotFound && w.Path == "":
 		return r.absent()
-	case kind == write.Conflict:
+	case kind == write.Conflict, kind == write.OneOfSeveral:
 		return c.fault(err)
 	case kind == write.InvalidValue:
 		f = invalidFault(refusal, w)

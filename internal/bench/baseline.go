@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jmoiron/sqlx"
+	"google.golang.org/grpc"
 )
 
 const columns = `id, sku, name, description, category_id, price, stock, rating, discontinued, created_at`
@@ -21,7 +22,7 @@ type yardstick struct {
 	page, filtered, count, all, reviews, grouped *sql.Stmt
 }
 
-func baseline(file string) (http.Handler, error) {
+func baseline(file string, rules *grpc.ClientConn) (http.Handler, error) {
 	db, err := sqlx.Open("sqlite", file+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)&_pragma=mmap_size(268435456)")
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func baseline(file string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	writeHandlers(mux, writes)
+	writeHandlers(mux, writes, rules)
 	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { y.answer(w, 200, y.page) })
 	mux.HandleFunc("/filtered", func(w http.ResponseWriter, r *http.Request) { y.answer(w, 200, y.filtered, r.FormValue("category")) })
 	mux.HandleFunc("/counted", func(w http.ResponseWriter, _ *http.Request) {

@@ -5,13 +5,26 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/hashicorp/go-plugin"
+
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
+
+// TestMain serves the plugins that benchmarks start from their own program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "-role" {
+		serveRules(os.Args[2])
+	}
+	code := m.Run()
+	plugin.CleanupClients()
+	os.Exit(code)
+}
 
 // sink takes an answer and keeps nothing but its status.
 type sink struct {
@@ -55,7 +68,7 @@ func BenchmarkHandlers(b *testing.B) {
 		b.Fatal(err)
 	}
 	ours := startedHost(b, "sqlite", file)
-	byHand, err := baseline(file)
+	byHand, err := baselineOf(b.Context(), "sqlite", file)
 	if err != nil {
 		b.Fatal(err)
 	}

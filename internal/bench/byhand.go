@@ -12,6 +12,7 @@ import (
 	_ "github.com/go-sql-driver/mysql" // driver "mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
 )
 
 // Statements of the handlers by hand for the two servers; $1 is the only parameter.
@@ -129,9 +130,9 @@ func writeGroups(w http.ResponseWriter, rows scanned) error {
 }
 
 // byHand serves the queries through run.
-func byHand(run func(ctx context.Context, name string, args []any, use func(scanned) error) error, count func(context.Context) error, writes writesByHand) http.Handler {
+func byHand(run func(ctx context.Context, name string, args []any, use func(scanned) error) error, count func(context.Context) error, writes writesByHand, rules *grpc.ClientConn) http.Handler {
 	mux := http.NewServeMux()
-	writeHandlers(mux, writes)
+	writeHandlers(mux, writes, rules)
 	for name := range byHandQueries() {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) {
 			var args []any
@@ -162,7 +163,7 @@ func byHand(run func(ctx context.Context, name string, args []any, use func(scan
 
 // postgresByHand reads through pgx itself, with its pool and its cache of statements. A numeric comes as text, as the
 // types of Go have none for it, and as a conversion to a float would cost more.
-func postgresByHand(ctx context.Context, dsn string) (http.Handler, error) {
+func postgresByHand(ctx context.Context, dsn string, rules *grpc.ClientConn) (http.Handler, error) {
 	pool, err := pgxpool.New(ctx, dsn+"&max_parallel_workers_per_gather=0")
 	if err != nil {
 		return nil, err
@@ -193,11 +194,11 @@ func postgresByHand(ctx context.Context, dsn string) (http.Handler, error) {
 		_, err = pgx.CollectOneRow(rows, pgx.RowTo[int64])
 		return err
 	}
-	return byHand(run, count, pgxWrites{pool}), nil
+	return byHand(run, count, pgxWrites{pool}, rules), nil
 }
 
 // mariadbByHand reads through prepared statements of database/sql, which is what the driver is made for.
-func mariadbByHand(ctx context.Context, dsn string) (http.Handler, error) {
+func mariadbByHand(ctx context.Context, dsn string, rules *grpc.ClientConn) (http.Handler, error) {
 	db, err := sql.Open("mysql", dsn+"&parseTime=true")
 	if err != nil {
 		return nil, err
@@ -228,5 +229,5 @@ func mariadbByHand(ctx context.Context, dsn string) (http.Handler, error) {
 	return byHand(run, func(ctx context.Context) error {
 		var n int64
 		return count.QueryRowContext(ctx).Scan(&n)
-	}, writes), nil
+	}, writes, rules), nil
 }

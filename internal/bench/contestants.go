@@ -9,8 +9,9 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/hashicorp/go-plugin"
+
 	"github.com/vestibule-dev/vestibule/v2/host"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -27,8 +28,12 @@ const (
 
 // serve is a contestant's process: it prints its address and serves until its standard input ends.
 func serve(ctx context.Context, role, db, dsn string) error {
+	if role == validator || role == judge {
+		serveRules(role)
+	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		plugin.CleanupClients()
 		os.Exit(0)
 	}()
 	switch role {
@@ -74,13 +79,17 @@ func serveHost(ctx context.Context, options func(ctx context.Context, db, dsn st
 }
 
 func baselineOf(ctx context.Context, db, dsn string) (http.Handler, error) {
+	rules, err := startJudge()
+	if err != nil {
+		return nil, err
+	}
 	switch db {
 	case "postgres":
-		return postgresByHand(ctx, dsn)
+		return postgresByHand(ctx, dsn, rules)
 	case "mariadb":
-		return mariadbByHand(ctx, dsn)
+		return mariadbByHand(ctx, dsn, rules)
 	}
-	return baseline(dsn)
+	return baseline(dsn, rules)
 }
 
 // open opens the database for sign-in, and as queries read it.
@@ -116,23 +125,38 @@ func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error
 	if _, err := db.Migrate(ctx); err != nil {
 		return o, err
 	}
+	rules, err := validatorOf()
+	if err != nil {
+		return o, err
+	}
+	one := func(name, to, column string) []sqlsource.Navigation {
+		return []sqlsource.Navigation{{Name: name, To: to, On: map[string]string{column: "id"}}}
+	}
+	items := sqlsource.Navigation{Name: "items", To: "GuardedItems", Many: true, On: map[string]string{"id": "order_id"}}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
 	source, err := sqlsource.New(ctx, from, sqlsource.Config{
-		Guard: edm.GuardNone, Protected: reserved.Table, Discover: []string{"parts_*"},
+		Guard: edm.GuardNone, Discover: []string{"parts_*"},
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
 			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},
 			{Name: "Reviews", Table: "reviews", Type: "Review"},
 			{Name: "GuardedNoted", Table: "noted", Type: "Noted", Guard: "session", Write: &sqlsource.Write{Create: true, Update: true, Delete: true, Version: "version"}},
+			{Name: "GuardedJudged", Table: "noted", Type: "Judged", Guard: "session", Write: &sqlsource.Write{Create: true, Version: "version", Validator: rules.Name}},
+			{Name: "GuardedOrders", Table: "orders", Type: "Order", Guard: "session", Write: &sqlsource.Write{Create: true, Version: "version"}, Navigations: []sqlsource.Navigation{items}},
+			{
+				Name: "GuardedItems", Table: "items", Type: "Item", Guard: "session", Write: &sqlsource.Write{Create: true},
+				Navigations: append(one("order", "GuardedOrders", "order_id"), one("product", "Products", "product_id")...),
+			},
 		},
 	})
 	if err != nil {
 		return o, err
 	}
 	o = host.Options{
-		Store:  db,
-		OData:  &host.ODataOptions{Model: source.Model(), Source: source},
-		Routes: []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
+		Store:   db,
+		Plugins: []host.Plugin{rules},
+		OData:   &host.ODataOptions{Model: source.Model(), Source: source},
+		Routes:  []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
 	}
 	admin, err := host.NewAdmin(o)
 	if err != nil {

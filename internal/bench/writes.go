@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jmoiron/sqlx"
+	"google.golang.org/grpc"
 )
 
 // notedRows is how many rows the table has that is written: two contestants change and delete different ones.
@@ -37,11 +38,11 @@ func writable(ctx context.Context, db, dsn string) (err error) {
 	}
 	defer func() { err = errors.Join(err, handle.Close()) }()
 	handle.SetMaxOpenConns(1)
-	for _, statement := range []string{
+	for _, statement := range append(ordered(counted), []string{
 		"DROP TABLE IF EXISTS noted",
 		"CREATE TABLE noted (id " + counted + ", name VARCHAR(100) NOT NULL, price DECIMAL(10,2) NOT NULL, stock INTEGER NOT NULL, note VARCHAR(200), version INTEGER NOT NULL)",
 		"INSERT INTO noted (id, name, price, stock, version) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, 'a name', 9.99, i, 1 FROM n",
-	} {
+	}...) {
 		if _, err := handle.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -101,14 +102,13 @@ type writingTx interface {
 	create(row *noted) error
 	change(row *noted) error
 	remove(id int64) error
+	// order adds an order with its items.
+	order(o *order) error
 }
 
 // check looks at what the columns do not say clearly.
 func (n *noted) check() error {
-	whole, cents, _ := strings.Cut(string(n.Price), ".")
-	_, err := strconv.ParseFloat(string(n.Price), 64)
-	if err != nil || len(strings.TrimPrefix(whole, "-")) > 8 || len(cents) > 2 || strings.ContainsAny(string(n.Price), "eE") ||
-		n.Name == "" || utf8.RuneCountInString(n.Name) > 100 || n.Note != nil && utf8.RuneCountInString(*n.Note) > 200 || n.Stock != int64(int32(n.Stock)) {
+	if !isPrice(n.Price) || n.Name == "" || utf8.RuneCountInString(n.Name) > 100 || n.Note != nil && utf8.RuneCountInString(*n.Note) > 200 || n.Stock != int64(int32(n.Stock)) {
 		return errFormed
 	}
 	return nil
@@ -174,7 +174,7 @@ type sentPart struct {
 
 // writeHandlers serves them as a careful developer would: with a session, no cross-site request, checks of the values, one
 // transaction, and the row with its entity tag as the answer.
-func writeHandlers(mux *http.ServeMux, by writesByHand) {
+func writeHandlers(mux *http.ServeMux, by writesByHand, rules *grpc.ClientConn) {
 	safe := http.NewCrossOriginProtection()
 	serve := func(pattern string, handle func(w http.ResponseWriter, r *http.Request, body []byte) error) {
 		mux.Handle(pattern, safe.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,6 +212,17 @@ func writeHandlers(mux *http.ServeMux, by writesByHand) {
 		return answer(w, p.Status, p.Body)
 	}
 	serve("POST /noted", one)
+	serve("POST /judged", func(w http.ResponseWriter, r *http.Request, body []byte) error {
+		row := &noted{}
+		if json.Unmarshal(body, row) != nil || row.check() != nil {
+			return errFormed
+		}
+		if err := judged(r.Context(), rules, row); err != nil {
+			return err
+		}
+		return one(w, r, body)
+	})
+	serve("POST /orders", orderHandler(by))
 	serve("PATCH /noted/{id}", one)
 	serve("DELETE /noted/{id}", one)
 	serve("POST /batch", func(w http.ResponseWriter, r *http.Request, body []byte) error {
@@ -252,8 +263,8 @@ func answer(w http.ResponseWriter, status int, v any) error {
 
 // sqlWrites are those of SQLite and MariaDB, by prepared statements of database/sql.
 type sqlWrites struct {
-	db                                       *sql.DB
-	insert, update, fetch, deletes, sessions *sql.Stmt
+	db                                               *sql.DB
+	insert, update, fetch, deletes, orders, sessions *sql.Stmt
 	// returns reports whether an UPDATE returns the row.
 	returns bool
 }
@@ -268,7 +279,7 @@ func newSQLWrites(ctx context.Context, db, readers *sql.DB, returns bool) (*sqlW
 	for _, p := range []struct {
 		into  **sql.Stmt
 		query string
-	}{{&s.insert, notedInsert}, {&s.update, update}, {&s.fetch, notedSelect}, {&s.deletes, notedDelete}, {&s.sessions, sessionSelect}} {
+	}{{&s.insert, notedInsert}, {&s.update, update}, {&s.fetch, notedSelect}, {&s.deletes, notedDelete}, {&s.orders, orderInsert}, {&s.sessions, sessionSelect}} {
 		from := db
 		if p.into == &s.sessions {
 			from = readers
@@ -435,6 +446,8 @@ func writings() []writing {
 	}
 	return []writing{
 		{"create one row", n, always("POST /odata/GuardedNoted\n\n" + row), always("POST /noted#Guarded\n\n" + row)},
+		{"create one row that a plugin judges", n, always("POST /odata/GuardedJudged\n\n" + row), always("POST /judged#Guarded\n\n" + row)},
+		orderWriting(),
 		{
 			"change one row", n, each("PATCH /odata/GuardedNoted(%d)\nIf-Match: W/\"%d\"\n\n"+changed, 1, 100),
 			each("PATCH /noted/%d#Guarded\nIf-Match: W/\"%d\"\n\n"+changed, 101, 100),

@@ -26,6 +26,8 @@ type WriteOptions struct {
 	// Checks returns the checks of a shape, and calls bound for those that nobody has kept; nil calls it always. A shape names all
 	// that checks depend on besides the query options, the caller and the time.
 	Checks func(shape string, bound func() (*Checks, error)) (*Checks, error)
+	// inner leaves the columns of the entity tag out of After: no answer shows the one of the row.
+	inner bool
 }
 
 // Checks are the parts of a change that it shares with the other changes of its shape. They are never changed.
@@ -72,6 +74,8 @@ type Writing struct {
 	// takes are the values that have to be read; key and other, where they are not nil, name the rows of the change.
 	takes      []take
 	key, other *end
+	// needed reports that a later change needs the row.
+	needed bool
 }
 
 // Gives reports whether the service, and not the client, gives the value at a path.
@@ -288,6 +292,9 @@ func (c *change) shape() string {
 	if c.o.Minimal {
 		b = append(b, " minimal"...)
 	}
+	if c.o.inner {
+		b = append(b, " inner"...)
+	}
 	if c.tagged() {
 		b = append(b, " tagged"...)
 	}
@@ -353,7 +360,7 @@ func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, e
 		return nil, err
 	}
 	r := n.Query.Range
-	if q == c.query || c.tagged() { // nobody asks for the tag before otherwise
+	if q == c.query && !c.o.inner || c.tagged() { // nobody asks for the tag before otherwise
 		tagColumns(n)
 	}
 	out := &write.Check{Plan: b.plan, Filter: -1}

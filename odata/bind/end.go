@@ -36,6 +36,14 @@ func endOf(r *Resource) *end { return &end{set: r.Set, key: r.Key, made: r.Row, 
 // endMade returns the row of an earlier change of the request.
 func endMade(w *Writing) *end { return &end{set: w.Change.Set, key: w.Change.Key, made: w} }
 
+// needed notes that a change needs the row. It returns the end.
+func (e *end) needed() *end {
+	if e.made != nil {
+		e.made.needed = true
+	}
+	return e
+}
+
 // value returns what a property at the end of a link has; false where it has to be read, or comes from an earlier change.
 func (e *end) value(path []*edm.Property) (plan.Value, bool) {
 	if i := slices.Index(e.set.Type.Key, path[0]); i >= 0 && len(path) == 1 && e.key != nil {
@@ -163,7 +171,7 @@ func (c *change) takeOver(p edm.Pair, to *end, name string) error {
 	}
 	switch {
 	case known:
-	case to.made != nil && !given:
+	case to.needed().made != nil && !given:
 		after := to.made.Change.After
 		a.Of, a.Column = to.made.Change, column(after.Plan.Top, after.Range().Leaf(p.Other))
 	case to.made != nil:
@@ -206,6 +214,16 @@ func (c *change) unlink(nav *edm.Navigation, pairs []edm.Pair) error {
 // contradicted is the fault of a value that contradicts a link.
 func contradicted(name string) error {
 	return plan.Errorf(plan.Malformed, -1, "%s: a value of the body contradicts this link", name)
+}
+
+// Needed reports whether a later change needs the row of this one.
+func (w *Writing) Needed() bool { return w.needed }
+
+// Alike reports whether both changes create rows of one shape, whose order counts for nothing but the numbers that the source gives them:
+// no change needs their rows, and they need none that has to be read.
+func (w *Writing) Alike(other *Writing) bool {
+	alone := func(w *Writing) bool { return w.Change.Kind == write.Create && !w.needed && w.takes == nil }
+	return w.Change.After == other.Change.After && alone(w) && alone(other)
 }
 
 // Known gives a change the values that only the transaction knows.

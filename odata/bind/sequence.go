@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -47,12 +48,38 @@ type sequence struct {
 	out  *Sequence
 	// amended is that of WriteOptions.
 	amended map[string][]write.Assignment
+	// shared is WriteOptions.Checks; kept are the checks of entities of the body that no other change needs columns of, by shape.
+	shared func(shape string, bound func() (*Checks, error)) (*Checks, error)
+	kept   map[string]*Checks
+}
+
+// checks returns the checks of a shape, which all entities of the shape share. The caller and the time are those of one request.
+func (s *sequence) checks(shape string, bound func() (*Checks, error)) (*Checks, error) {
+	if known := s.kept[shape]; known != nil {
+		return known, nil
+	}
+	if s.shared != nil {
+		of := bound
+		bound = func() (*Checks, error) { return s.shared(shape, of) }
+	}
+	out, err := bound()
+	if err != nil {
+		return nil, err
+	}
+	if out.prepared == nil { // nobody keeps them behind the request
+		out.prepared = &[2]atomic.Value{}
+	}
+	if s.kept == nil {
+		s.kept = map[string]*Checks{}
+	}
+	s.kept[shape] = out
+	return out, nil
 }
 
 // Create binds the creation of an entity of the set, with all that is linked to it. Of a collection below an entity it is
 // linked to that one, too. The fault is a *plan.Error, in a *PlaceError where the body has it in a navigation property.
 func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended, shared: o.Checks}
 	if r.Kind == OfRelated || len(e.Related) > 0 {
 		o.Checks = nil // other changes may need columns of theirs
 	}
@@ -82,7 +109,7 @@ func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
 // Update binds a change of the entity, or of the property that the path names, with the links that the body has. The fault is
 // that of Create.
 func (r *Resource) Update(e *Entity, o WriteOptions) (*Sequence, error) {
-	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended}
+	s := &sequence{main: r, out: &Sequence{}, amended: o.Amended, shared: o.Checks}
 	if len(e.Related) > 0 {
 		o.Checks = nil
 	}
@@ -176,17 +203,22 @@ func (s *sequence) create(r *Resource, e *Entity, o WriteOptions, follows bool, 
 	return w, c, s.toMany(endMade(w), e, depth)
 }
 
-// nested binds the creation of an entity inside of the body.
-func (s *sequence) nested(rel *Related, e *Entity, of *parent, depth int) (*end, error) {
+// below is the set of the entities that the body has for a navigation property.
+func (s *sequence) below(rel *Related) (*Resource, error) {
 	if w := rel.Nav.Target.Write; w == nil || !w.Create {
 		return nil, at(plan.Errorf(plan.Malformed, -1, "the set %s takes no new entities", rel.Nav.Target.Name), rel.Path)
 	}
-	r := &Resource{Kind: OfSet, Set: rel.Nav.Target, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}
-	w, _, err := s.create(r, e, WriteOptions{Minimal: true, Amended: s.amended}, false, of, depth+1)
-	if err != nil {
-		return nil, err
+	return &Resource{Kind: OfSet, Set: rel.Nav.Target, binder: s.main.binder, opts: s.main.opts, query: &syntax.Query{}}, nil
+}
+
+// nested binds the creation of an entity inside of the body.
+func (s *sequence) nested(r *Resource, e *Entity, many bool, of *parent, depth int) (*Writing, error) {
+	o := WriteOptions{Minimal: true, Amended: s.amended, inner: true}
+	if many && !hasMany(e) {
+		o.Checks = s.checks
 	}
-	return endMade(w), nil
+	w, _, err := s.create(r, e, o, false, of, depth+1)
+	return w, err
 }
 
 // toOne links an entity by its own foreign keys.
@@ -215,10 +247,15 @@ func (s *sequence) toOne(c *change, e *Entity, depth int) error {
 		case len(rel.References) > 0:
 			to = endOf(rel.References[0])
 		case len(rel.Entities) > 0:
-			var err error
-			if to, err = s.nested(rel, rel.Entities[0], nil, depth); err != nil {
+			r, err := s.below(rel)
+			if err != nil {
 				return err
 			}
+			w, err := s.nested(r, rel.Entities[0], false, nil, depth)
+			if err != nil {
+				return err
+			}
+			to = endMade(w)
 		}
 		if err := c.link(rel.Nav, pairs, to, rel.Path); err != nil {
 			return at(err, rel.Path)
@@ -234,20 +271,8 @@ func (s *sequence) toMany(own *end, e *Entity, depth int) error {
 		if !rel.Nav.Collection {
 			continue
 		}
-		for _, entity := range rel.Entities {
-			var of *parent
-			if !rel.Nav.Through {
-				of = parentOf(rel.Nav, own, rel.Path)
-			}
-			made, err := s.nested(rel, entity, of, depth)
-			if err != nil {
-				return err
-			}
-			if rel.Nav.Through {
-				if err := s.between(write.Link, rel.Nav, own, made, rel.Path); err != nil {
-					return err
-				}
-			}
+		if err := s.newOnes(rel, own, depth); err != nil {
+			return err
 		}
 		for _, r := range rel.References {
 			var err error
@@ -259,6 +284,34 @@ func (s *sequence) toMany(own *end, e *Entity, depth int) error {
 			if err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// newOnes binds the creation of the entities that the body has for a navigation property to many.
+func (s *sequence) newOnes(rel *Related, own *end, depth int) error {
+	if len(rel.Entities) == 0 {
+		return nil
+	}
+	r, err := s.below(rel)
+	if err != nil {
+		return err
+	}
+	var of *parent
+	if !rel.Nav.Through {
+		of = parentOf(rel.Nav, own, rel.Path)
+	}
+	for _, entity := range rel.Entities {
+		w, err := s.nested(r, entity, true, of, depth)
+		if err != nil {
+			return err
+		}
+		if !rel.Nav.Through {
+			continue
+		}
+		if err := s.between(write.Link, rel.Nav, own, endMade(w), rel.Path); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -304,10 +357,10 @@ func (s *sequence) between(kind write.ChangeKind, nav *edm.Navigation, own, othe
 	}
 	w := &Writing{Change: &write.Change{Kind: kind, Set: own.set, Nav: nav, Key: own.key, Other: other.key}, Reference: nameOr(path, nav)}
 	if own.key == nil {
-		w.key = own
+		w.key = own.needed()
 	}
 	if other.key == nil {
-		w.other = other
+		w.other = other.needed()
 	}
 	for _, of := range []struct {
 		set *edm.EntitySet

@@ -76,11 +76,16 @@ func (t *transaction) read(p *plan.Plan) ([]plan.Value, error) {
 	return r.Row(), nil
 }
 
-// Apply makes a change. See write.Transaction.
-func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
+// Apply makes the first of some changes. See write.Transaction.
+func (t *transaction) Apply(list []*write.Change) (plan.Rows, int, error) {
 	if t.state == nil {
-		return nil, errEnded
+		return nil, 0, errEnded
 	}
+	rows, err := t.apply(list[0])
+	return rows, 1, err
+}
+
+func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 	if c.Nav != nil {
 		return nil, t.link(c)
 	}

@@ -114,7 +114,7 @@ func TestTransactionsTakeTurns(t *testing.T) {
 	if err := tx.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := tx.Apply(nil); err == nil {
+	if _, _, err := tx.Apply(nil); err == nil {
 		t.Error("a change was made behind the end")
 	}
 	if err := tx.Commit(); err == nil {

@@ -79,7 +79,7 @@ func (l linker) once(changes ...*write.Change) (err error) {
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
 	for _, c := range changes {
-		if rows, err := tx.Apply(c); err != nil || rows != nil {
+		if rows, _, err := tx.Apply([]*write.Change{c}); err != nil || rows != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func linkGroups(t *testing.T, s Subject) {
 	}
 	apply := func(c *write.Change, want string) {
 		t.Helper()
-		if _, err := tx.Apply(c); outcome(err) != want {
+		if _, _, err := tx.Apply([]*write.Change{c}); outcome(err) != want {
 			t.Errorf("%s: %q, want %q", c.Kind, outcome(err), want)
 		}
 	}

@@ -110,7 +110,7 @@ func TestClientGoesAway(t *testing.T) {
 					if holder, err = s.Begin(context.Background()); err != nil {
 						t.Fatal(err)
 					}
-					if _, err := holder.Apply(w.change("PATCH Orders(2) note=held", "*")); err != nil {
+					if _, _, err := holder.Apply([]*write.Change{w.change("PATCH Orders(2) note=held", "*")}); err != nil {
 						t.Fatal(err)
 					}
 					time.AfterFunc(100*time.Millisecond, cancel)
@@ -120,7 +120,7 @@ func TestClientGoesAway(t *testing.T) {
 					cancel()
 				}
 				if err == nil {
-					_, err = tx.Apply(w.change("PATCH Orders(2) note=gone", "*"))
+					_, _, err = tx.Apply([]*write.Change{w.change("PATCH Orders(2) note=gone", "*")})
 				}
 				if at == "behind it" && err == nil {
 					cancel()

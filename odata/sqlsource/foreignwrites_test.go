@@ -202,7 +202,7 @@ type meddledTransaction struct {
 	before func()
 }
 
-func (t *meddledTransaction) Apply(c *write.Change) (plan.Rows, error) {
+func (t *meddledTransaction) Apply(list []*write.Change) (plan.Rows, int, error) {
 	t.before()
-	return t.Transaction.Apply(c)
+	return t.Transaction.Apply(list)
 }

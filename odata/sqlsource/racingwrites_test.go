@@ -223,7 +223,7 @@ func TestDeletionsAndRelatedRows(t *testing.T) {
 					return err
 				}
 				defer func() { err = errors.Join(err, tx.Close()) }()
-				_, err = tx.Apply(w.change("DELETE Orders(2)", "1 2"))
+				_, _, err = tx.Apply([]*write.Change{w.change("DELETE Orders(2)", "1 2")})
 				return err
 			}
 			for range 1000 {

@@ -217,7 +217,7 @@ func (w writer) comesBack(path []*edm.Property, c storedColumn, text string) {
 	defer func() { _ = tx.Close() }()
 	change := w.change("POST Values id=1", "")
 	change.Values = append(change.Values, write.Assignment{Path: path, Value: want})
-	rows, err := tx.Apply(change)
+	rows, _, err := tx.Apply([]*write.Change{change})
 	if err != nil {
 		t.Errorf("%s as %s refuses %q: %v", c.declared, path[0].Type, text, err)
 		return
@@ -244,10 +244,10 @@ func (w writer) isUnfit(values []write.Assignment) {
 		change := w.change(request, "*")
 		change.Values = append(change.Values, values...)
 		if strings.HasPrefix(request, "PATCH") {
-			_, err = tx.Apply(w.change("POST Values id=1", ""))
+			_, _, err = tx.Apply([]*write.Change{w.change("POST Values id=1", "")})
 		}
 		if err == nil {
-			_, err = tx.Apply(change)
+			_, _, err = tx.Apply([]*write.Change{change})
 		}
 		if err == nil || refusalOf(err) != "unfit" {
 			w.t.Errorf("%s: %v", request, err)

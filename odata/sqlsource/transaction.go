@@ -106,22 +106,60 @@ func (t *transaction) Open(p *plan.Plan) (rows plan.Rows, err error) {
 	return rows, err
 }
 
-// Apply makes a change.
-func (t *transaction) Apply(c *write.Change) (rows plan.Rows, err error) {
+// Apply makes the first of some changes, or as many of them as one statement can.
+func (t *transaction) Apply(list []*write.Change) (rows plan.Rows, n int, err error) {
 	if t.ended {
-		return nil, errEnded
+		return nil, 0, errEnded
 	}
+	c := list[0]
+	n = t.reader.Gen.AtOnce(list)
 	err = t.opening(func() error {
-		rows, err = t.apply(c)
+		if n > 1 {
+			rows, err = t.createAll(list[:n])
+		} else {
+			rows, err = t.apply(c)
+		}
 		return err
 	})
+	if err != nil && n == 1 {
+		err = t.first(c, t.refusal(c, err))
+	}
 	if err != nil {
 		var known *write.Refusal
 		t.ended = !errors.As(err, &known) || known.Kind != write.RowNotFound
-		return nil, t.first(c, t.refusal(c, err))
+		return nil, 0, err
 	}
 	t.applied = true
-	return rows, nil
+	return rows, n, nil
+}
+
+// createAll makes creations with one After by one statement.
+func (t *transaction) createAll(list []*write.Change) (plan.Rows, error) {
+	oneOf := func(cause error) error { return &write.Refusal{Kind: write.OneOfSeveral, Cause: cause} }
+	for _, c := range list {
+		if refusal := c.Judge(nil); refusal != nil {
+			return nil, oneOf(refusal)
+		}
+	}
+	s := t.reader.Gen.Insert(list, sqltext.ReturnRow)
+	if s.SQL == "" {
+		return nil, oneOf(errUnfit())
+	}
+	rows, err := t.reader.Several(t.ctx, t.tx, list[0].After.Plan.Top, s, 1, len(list))
+	switch {
+	case err != nil && t.ctx.Err() == nil && engine.BreachOf(err).Kind != engine.NotBreached:
+		return nil, oneOf(err)
+	case err != nil:
+		return nil, t.refusal(list[0], err)
+	case len(rows) != len(list):
+		return nil, oneOf(errPassedOver())
+	}
+	for i, c := range list {
+		if refusal := c.Verify(rows[i].Allowed()); refusal != nil {
+			return nil, oneOf(refusal)
+		}
+	}
+	return &rows[0], nil
 }
 
 func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
@@ -295,11 +333,7 @@ func (t *transaction) returned(c *write.Change, s sqltext.Statement) (rows plan.
 	if err != nil || row == nil {
 		return nil, false, err
 	}
-	values := row.Row()
-	if row.Further[0].Int == 0 { // the row policy does not hold
-		values = nil
-	}
-	if refusal := c.Verify(values); refusal != nil {
+	if refusal := c.Verify(row.Allowed()); refusal != nil {
 		return nil, true, refusal
 	}
 	return row, true, nil
@@ -311,7 +345,7 @@ func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 	}
 	gen := t.reader.Gen
 	if gen.Returns(c) {
-		rows, done, err := t.returned(c, gen.Insert(c, sqltext.ReturnRow))
+		rows, done, err := t.returned(c, gen.Insert([]*write.Change{c}, sqltext.ReturnRow))
 		if err == nil && !done {
 			err = errPassedOver()
 		}
@@ -320,7 +354,7 @@ func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 	if !gen.ReturnsKeys() {
 		return t.createByNumber(gen, c)
 	}
-	node, s := gen.KeyNode(c), gen.Insert(c, sqltext.ReturnKey)
+	node, s := gen.KeyNode(c), gen.Insert([]*write.Change{c}, sqltext.ReturnKey)
 	if s.SQL == "" {
 		return nil, errUnfit()
 	}
@@ -336,7 +370,7 @@ func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 
 // createByNumber adds a row where no statement returns it: the key is among the values, but for a number that the database counts.
 func (t *transaction) createByNumber(gen *sqltext.Generator, c *write.Change) (plan.Rows, error) {
-	s := gen.Insert(c, sqltext.ReturnNothing)
+	s := gen.Insert([]*write.Change{c}, sqltext.ReturnNothing)
 	if s.SQL == "" {
 		return nil, errUnfit()
 	}

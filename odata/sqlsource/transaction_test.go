@@ -133,7 +133,7 @@ func (w writer) write(request, tags string) string {
 
 // apply makes a change and renders the row.
 func (w writer) apply(tx write.Transaction, c *write.Change) (string, error) {
-	rows, err := tx.Apply(c)
+	rows, _, err := tx.Apply([]*write.Change{c})
 	if err != nil || rows == nil {
 		return "gone", err
 	}
@@ -151,7 +151,7 @@ func refusalOf(err error) string {
 	if !errors.As(err, &r) {
 		return faultOf(err) + " " + fmt.Sprint(errors.Unwrap(err))
 	}
-	out := [...]string{"unfit", "404", "428", "412", "403", "422", "duplicate", "dead link", "referenced", "conflict", "unknown"}[r.Kind]
+	out := [...]string{"unfit", "404", "428", "412", "403", "422", "duplicate", "dead link", "referenced", "conflict", "unknown", "one of several"}[r.Kind]
 	for _, path := range r.Properties {
 		names := make([]string, len(path))
 		for i, p := range path {

@@ -208,6 +208,9 @@ const (
 	Conflict
 	// OutcomeUnknown: the connection broke while the transaction was being committed. 503
 	OutcomeUnknown
+	// OneOfSeveral: one of several changes that were made at once would be refused, and nobody knows which and why. Nothing of the
+	// transaction has had an effect, and it may be tried again with one change after the other.
+	OneOfSeveral
 )
 
 // Refusal is why a change was not made. After one of another kind than RowNotFound the transaction can only be closed.
@@ -237,7 +240,7 @@ func (r *Refusal) Error() string {
 	names := [...]string{
 		"a column cannot hold the value", "there is no such row", "there is no precondition", "the precondition failed", "the row is not allowed",
 		"a value is not allowed", "the row is a duplicate", "a link is dead", "other rows refer to the row", "the database undid the transaction",
-		"the outcome is unknown",
+		"the outcome is unknown", "one of several changes is not allowed",
 	}
 	if r.Cause != nil {
 		return names[r.Kind] + ": " + r.Cause.Error()

@@ -7,7 +7,8 @@ import "github.com/vestibule-dev/vestibule/v2/odata/plan"
 //
 // A transaction sees its own changes. A row that a change was judged by stays as it is for others until the end.
 type Transaction interface {
-	// Apply makes a change, in this order:
+	// Apply makes the first of some changes, or more of them, and returns how many. More than one are creations with one After,
+	// none of which needs the row of another. Each is made in this order:
 	//
 	//  1. Update and Delete read the row that Before.Plan.At(Key) names, and lock it. Change.Judge decides on it, for Create on
 	//     nil; its refusal is the error.
@@ -21,11 +22,11 @@ type Transaction interface {
 	// Link and Unlink read and lock both rows, which Change.JudgeLink decides on, and write the table in between. Link writes
 	// nothing if the row is there. Unlink removes all rows of the same two keys.
 	//
-	// A source may make one statement of these steps where the result is the same. The rows stand on the row that After has
-	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete, Link and Unlink. Close them before the next call.
-	// An error other than a *Refusal is an *Error where a client may know it; after any error but a RowNotFound the transaction
-	// can only be closed.
-	Apply(c *Change) (plan.Rows, error)
+	// A source may make one statement of these steps, and of several changes, where the result is the same. The rows stand on the
+	// row that After has read: Row and Expand work at once, and Next goes to that of the next change. They are nil for Delete,
+	// Link and Unlink. Close them before the next call. Several changes at once are refused by OneOfSeveral alone. An error other
+	// than a *Refusal is an *Error where a client may know it; after any error but a RowNotFound the transaction can only be closed.
+	Apply(list []*Change) (plan.Rows, int, error)
 	// Open reads rows in the transaction, as a source does.
 	Open(p *plan.Plan) (plan.Rows, error)
 	// Claim notes that the transaction is the one in which a request has its effect, before its first change. It waits for others

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
@@ -55,16 +56,26 @@ func (o *Reader) For(ctx context.Context, p *plan.Plan) (*sqltext.Generator, err
 // Fault makes of an error the one that a client may know; see Open.
 func (o *Reader) Fault(ctx context.Context, err error) error { return o.fault(ctx, err) }
 
-// Single is one row, and the cells of further columns behind it.
+// Single is one row, or several that come one after the other.
 type Single struct {
 	values []plan.Value
-	// Further are the cells of the further columns, until Single is called again. Their texts are gone.
+	behind []Single
+	// Further are the cells of the further columns of the row, until the Reader is used again. Their texts are gone.
 	Further []engine.Cell
 }
 
 // Single runs a statement to its end and keeps the first row of it: the columns of a node, and more columns behind them. It is nil
 // where there is no row. Expanded properties are not read. The Reader must be one of Within.
-func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqltext.Statement, more int) (_ *Single, err error) {
+func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqltext.Statement, more int) (*Single, error) {
+	list, err := o.Several(ctx, tx, n, s, more, 1)
+	if len(list) == 0 || err != nil {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// Several is Single for the first rows of a statement, up to most of them.
+func (o *Reader) Several(ctx context.Context, tx engine.Tx, n *plan.Node, s sqltext.Statement, more, most int) (list []Single, err error) {
 	if most := o.Gen.MaxParameters(); len(s.Args) > most {
 		return nil, plan.Errorf(plan.TooLarge, -1, "the request becomes a statement with %d parameters, and the database takes %d", len(s.Args), most)
 	}
@@ -77,27 +88,38 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 	if err != nil || !ok {
 		return nil, err
 	}
-	cells := append(o.cells[:0], make([]engine.Cell, max(len(n.Columns)+more, 1))...)
-	o.cells = cells
-	if err := cur.Row(cells); err != nil {
-		return nil, fmt.Errorf("read a row: %w", err)
-	}
+	columns := len(n.Columns)
+	width := max(columns+more, 1)
+	o.cells = slices.Grow(o.cells[:0], width*most)[:width*most]
+	list, values := make([]Single, 0, most), make([]plan.Value, columns*most)
 	d := decoder{texts: o.Gen.Texts(n)}
 	if o.Changed != nil {
 		d.doubt = func() error { return o.Changed(ctx, true) }
 	}
-	out := &Single{values: make([]plan.Value, len(n.Columns)), Further: cells[len(n.Columns):]}
-	if err := d.row(out.values, cells, n); err != nil {
-		return nil, err
-	}
-	d.own = make([]byte, 0, size(out.values))
-	d.pin()
-	for ok { // what a constraint says comes last
-		if ok, err = cur.Next(); err != nil {
+	for ; ok && len(list) < most; ok, err = cur.Next() {
+		if err != nil {
 			return nil, err
 		}
+		i := len(list)
+		cells, row := o.cells[width*i:width*(i+1)], values[columns*i:columns*(i+1):columns*(i+1)]
+		if err := cur.Row(cells); err != nil {
+			return nil, fmt.Errorf("read a row: %w", err)
+		}
+		if err := d.row(row, cells, n); err != nil {
+			return nil, err
+		}
+		d.own = make([]byte, 0, size(row))
+		d.pin()
+		list = append(list, Single{values: row, Further: cells[columns:]})
 	}
-	return out, nil
+	for ok && err == nil { // what a constraint says comes last
+		ok, err = cur.Next()
+	}
+	if err != nil {
+		return nil, err
+	}
+	list[0].behind = list[1:]
+	return list, nil
 }
 
 // size is how many bytes the texts of a row have.
@@ -111,8 +133,24 @@ func size(row []plan.Value) (n int) {
 // Row returns the row.
 func (s *Single) Row() []plan.Value { return s.values }
 
-// Next is false: the row is there at once.
-func (*Single) Next() bool { return false }
+// Allowed returns the row if its first further column is not 0, which is that of the row policy; else nil.
+func (s *Single) Allowed() []plan.Value {
+	if s.Further[0].Int == 0 {
+		return nil
+	}
+	return s.values
+}
+
+// Next goes to the next of several rows. The first is there at once.
+func (s *Single) Next() bool {
+	if len(s.behind) == 0 {
+		return false
+	}
+	behind := s.behind[1:]
+	*s = s.behind[0]
+	s.behind = behind
+	return true
+}
 
 // Expand returns nil: there are no expanded properties.
 func (*Single) Expand(int) plan.Rows { return nil }

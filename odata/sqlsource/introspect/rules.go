@@ -19,6 +19,7 @@ func (t *Table) inOrder(unique []sqltext.Constraint) {
 func (t *Table) foreignRules() {
 	for _, f := range t.Foreign {
 		t.Rules.Foreign = append(t.Rules.Foreign, sqltext.Constraint{Name: f.Name, Columns: f.Columns})
+		t.Rules.Own = t.Rules.Own || f.Table == t.Name && f.Schema == t.Schema
 	}
 }
 

@@ -154,6 +154,8 @@ type Generator struct {
 	m *Mapping
 	// row replaces the table of a range; nil for none. See WouldBe.
 	row *wouldBe
+	// returned is the range of a row that RETURNING of SQLite and MariaDB calls by the name of its table; nil for none.
+	returned *plan.Range
 }
 
 // MaxParameters is how many parameters a statement may have.

@@ -80,7 +80,7 @@ func (g *Generator) columnOf(r *plan.Ref) *Column {
 
 // raw is a column as it is stored.
 func (g *Generator) raw(r *plan.Ref) frag {
-	return text(alias(r.Range) + "." + g.d.quote(g.columnOf(r).Name))
+	return text(g.col(r.Range, g.columnOf(r)))
 }
 
 // value is an expression's value; a condition keeps its three values.

@@ -50,6 +50,8 @@ type Rules struct {
 	Unique, Checks, Foreign []Constraint
 	// Triggers reports whether triggers of the table run for each row, and may change what was written.
 	Triggers bool
+	// Own reports whether a foreign key of the table names other rows of it.
+	Own bool
 }
 
 // Constraint is a rule over columns of a table. A unique index may lack the columns that are in expressions.

@@ -213,7 +213,13 @@ func (g *Generator) joined(j *plan.Range) frag {
 	return f
 }
 
-func (g *Generator) col(r *plan.Range, c *Column) string { return alias(r) + "." + g.d.quote(c.Name) }
+func (g *Generator) col(r *plan.Range, c *Column) string {
+	name := alias(r)
+	if g.returned != nil && g.returned.ID == r.ID {
+		name = g.d.quote(g.TableName(r.Set))
+	}
+	return name + "." + g.d.quote(c.Name)
+}
 
 func (sqlite) remote() bool { return false }
 

@@ -3,7 +3,6 @@ package sqltext
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -30,31 +29,40 @@ func (g *Generator) After(c *write.Change, p *plan.Plan) Statement {
 	if len(q.Joins)+len(q.Counts)+len(q.Computed) > 0 || q.Range.Derived != nil {
 		return g.Row(n, false)
 	}
-	return g.shaped(c, 1, []frag{g.condition(q.Key, true)}, func() (frag, int) {
+	return g.shaped(c, 1, ReturnNothing, []frag{g.condition(q.Key, true)}, func() (frag, int) {
 		list := plain(g.list(n, nil))
 		return fill("SELECT $1 $2 LIMIT 1", list, g.from(q)), len(list.args)
 	})
 }
 
+// prepared returns the statement in a slot of Change.Prepared; nil for none of this generator.
+func (g *Generator) prepared(c *write.Change, slot int) *shaped {
+	if c.Prepared == nil {
+		return nil
+	}
+	if kept, ok := c.Prepared[slot].Load().(*shaped); ok && kept.gen == g {
+		return kept
+	}
+	return nil
+}
+
 // shaped is the statement with changing fragments, whose arguments come one after the other behind some others. It is made of
 // them by compose unless the change has one of its shape in a slot of Change.Prepared: then the text is that of the kept one.
-func (g *Generator) shaped(c *write.Change, slot int, changing []frag, compose func() (f frag, before int)) Statement {
-	if c.Prepared != nil {
-		kept, ok := c.Prepared[slot].Load().(*shaped)
-		if ok && kept.gen == g && slices.EqualFunc(kept.changing, changing, func(text string, f frag) bool { return text == f.sql }) {
-			_, n := lengths(changing)
-			args := append(make([]any, 0, len(kept.before)+n+len(kept.after)), kept.before...)
-			for _, f := range changing {
-				args = append(args, f.args...)
-			}
-			return Statement{SQL: kept.SQL, Args: append(args, kept.after...)}
+func (g *Generator) shaped(c *write.Change, slot int, what Returning, changing []frag, compose func() (f frag, before int)) Statement {
+	kept := g.prepared(c, slot)
+	if kept != nil && kept.what == what && slices.EqualFunc(kept.changing, changing, func(text string, f frag) bool { return text == f.sql }) {
+		_, n := lengths(changing)
+		args := append(make([]any, 0, len(kept.before)+n+len(kept.after)), kept.before...)
+		for _, f := range changing {
+			args = append(args, f.args...)
 		}
+		return Statement{SQL: kept.SQL, Args: append(args, kept.after...)}
 	}
 	f, before := compose()
 	s := g.finish(f)
 	if c.Prepared != nil {
 		_, count := lengths(changing)
-		kept := &shaped{gen: g, SQL: s.SQL, before: s.Args[:before], after: s.Args[before+count:]}
+		kept := &shaped{gen: g, what: what, SQL: s.SQL, before: s.Args[:before], after: s.Args[before+count:]}
 		for _, f := range changing {
 			kept.changing = append(kept.changing, f.sql)
 		}
@@ -66,8 +74,12 @@ func (g *Generator) shaped(c *write.Change, slot int, changing []frag, compose f
 // shaped is the text of a statement for changes of one shape, with the arguments before and after those of its changing
 // fragments.
 type shaped struct {
-	gen           *Generator
-	changing      []string
+	gen  *Generator
+	what Returning
+	// changing are the texts of the fragments; of an INSERT those of one row.
+	changing []string
+	// inserts are the texts of an INSERT of 1, 2, 4 rows and so on, which has no SQL.
+	inserts       [atOnce]string
 	SQL           string
 	before, after []any
 }
@@ -99,8 +111,11 @@ const (
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
-// row itself, and no trigger changes that. MariaDB returns new rows alone.
+// row itself, or a creation's on rows of other tables, and no trigger changes that. MariaDB returns new rows alone.
 func (g *Generator) Returns(c *write.Change) bool {
+	if kept := g.prepared(c, 0); kept != nil {
+		return kept.what == ReturnRow
+	}
 	_, mysql := g.d.(mysql)
 	if mysql && (c.Kind != write.Create || g.m.NoReturning) || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
@@ -110,21 +125,11 @@ func (g *Generator) Returns(c *write.Change) bool {
 	if len(n.Expand)+len(q.Joins)+len(q.Counts)+len(q.Computed) > 0 || q.Filter != nil || q.Search != nil || q.Range.Derived != nil || g.m.Tables[c.Set].Rules.Triggers {
 		return false
 	}
-	plain := plainExpr(q.Range.Policy)
-	for _, column := range n.Columns {
-		plain = plain && plainExpr(column.Expr)
+	plain := plainExpr
+	if c.Kind == write.Create && !isAlias(g.TableName(c.Set)) {
+		plain = func(e plan.Expr) bool { return g.readsOthers(g.m.Tables[c.Set], e) }
 	}
-	return plain && !mentions(g.m.Tables[c.Set].Columns, alias(q.Range)+".")
-}
-
-// mentions reports whether a text is part of the name of a column.
-func mentions(columns map[*edm.Property]*Column, part string) bool {
-	for _, c := range columns {
-		if strings.Contains(c.Name, part) || mentions(c.Sub, part) {
-			return true
-		}
-	}
-	return false
+	return plain(q.Range.Policy) && !slices.ContainsFunc(n.Columns, func(column plan.Column) bool { return !plain(column.Expr) })
 }
 
 // plainExpr reports whether an expression looks at no other row.
@@ -138,15 +143,6 @@ func plainExpr(e plan.Expr) bool {
 		}, e)
 	}
 	return plain
-}
-
-// Insert is the statement that adds a row; empty if a value does not fit.
-func (g *Generator) Insert(c *write.Change, what Returning) Statement {
-	values, ok := g.storedAll(c.After.Range(), c)
-	if !ok {
-		return Statement{}
-	}
-	return g.shaped(c, 0, values, func() (frag, int) { return g.returning(g.insert(c, values), c, what), 0 })
 }
 
 // storedAll are the values of a change; false if one does not fit.
@@ -164,7 +160,8 @@ func (g *Generator) storedAll(r *plan.Range, c *write.Change) ([]frag, bool) {
 	return values, true
 }
 
-func (g *Generator) insert(c *write.Change, values []frag) frag {
+// insert adds rows, which have the values of the same properties.
+func (g *Generator) insert(c *write.Change, rows []frag) frag {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
 	_, mysql := g.d.(mysql)
@@ -177,7 +174,7 @@ func (g *Generator) insert(c *write.Change, values []frag) frag {
 	}
 	switch {
 	case len(columns) > 0:
-		return fill("$1 ($2) VALUES ($3)", f, join(", ", columns...), join(", ", values...))
+		return fill("$1 ($2) VALUES ($3)", f, join(", ", columns...), join("), (", rows...))
 	case mysql:
 		return fill("$1 () VALUES ()", f)
 	}
@@ -194,18 +191,22 @@ func (g *Generator) returning(f frag, c *write.Change, what Returning) frag {
 	case ReturnKey:
 		return fill("$1 RETURNING $2", f, join(", ", g.keyColumns(c)...))
 	case ReturnRow:
-		policy := truth(true)
-		if p := c.After.Range().Policy; p != nil {
-			policy = g.condition(p, true)
-		}
-		list := join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...)
-		if _, ok := g.d.(postgres); !ok { // the others know no alias there; names stand in quotes, and constants are parameters
-			quote := g.d.quote("")[:1]
-			list.sql = strings.ReplaceAll(list.sql, alias(c.After.Range())+"."+quote, quote)
-		}
-		return fill("$1 RETURNING $2", f, list)
+		return fill("$1 RETURNING $2", f, g.returnedRow(c))
 	}
 	return f
+}
+
+// returnedRow is the list of ReturnRow. PostgreSQL alone knows the alias of the row there.
+func (g *Generator) returnedRow(c *write.Change) frag {
+	of := *g
+	if _, ok := g.d.(postgres); !ok {
+		of.returned = c.After.Range()
+	}
+	policy := truth(true)
+	if p := c.After.Range().Policy; p != nil {
+		policy = of.condition(p, true)
+	}
+	return join(", ", of.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...)
 }
 
 // keyColumns are those of the key, as package cursor decodes them. MariaDB knows no alias there.
@@ -249,7 +250,7 @@ func (g *Generator) Update(c *write.Change, version *int64, what Returning) Stat
 		values[0] = fill("IF((@vestibule_matched := 1) = 1, $1, NULL)", values[0])
 		return g.finish(g.update(c, values, demands))
 	}
-	return g.shaped(c, 0, append(values, demands), func() (frag, int) { return g.returning(g.update(c, values, demands), c, what), 0 })
+	return g.shaped(c, 0, what, append(values, demands), func() (frag, int) { return g.returning(g.update(c, values, demands), c, what), 0 })
 }
 
 func (g *Generator) update(c *write.Change, values []frag, demands frag) frag {
@@ -290,7 +291,7 @@ func (g *Generator) demands(c *write.Change, version *int64) []frag {
 // Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
 func (g *Generator) Delete(c *write.Change, version *int64) Statement {
 	demands := joinFrags(g.demands(c, version))
-	return g.shaped(c, 0, []frag{demands}, func() (frag, int) { return g.deletion(c, demands), 0 })
+	return g.shaped(c, 0, ReturnNothing, []frag{demands}, func() (frag, int) { return g.deletion(c, demands), 0 })
 }
 
 func (g *Generator) deletion(c *write.Change, demands frag) frag {
