@@ -154,7 +154,7 @@ func (s *batches) refusals(list []batch.Request, judged []*writer, went *outcome
 	var all []*held
 	on := &shelf{}
 	for i, r := range list {
-		h := &held{header: http.Header{}, shelf: on}
+		h := &held{shelf: on}
 		if w := judged[i]; w != nil && w.against != nil {
 			if oneAnswer {
 				w.against = together(judged[i:])
