@@ -31,8 +31,10 @@ func (a *asking) foresee(r *writer) error {
 	a.by = r
 	err := a.sequence(r)
 	if errors.Is(err, errUpsert) {
+		change := r.seq
 		r.creates = true
-		if r.seq, err = r.bind(a.c); err != nil {
+		if r.seq, err = r.bind(a.c); err != nil { // as it will be in the transaction, which finds no row
+			r.seq, r.creates = change, false
 			return errCertain
 		}
 		err = a.sequence(r)
