@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// An edge has the application running, and all that stands in front of it.
+// An edge has the application running, and all contestants in front of it.
 type edge struct {
 	*bench
 	dir   string
