@@ -48,8 +48,9 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 	done
 	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
 
-bench: ## compare pages with handlers written by hand on the drivers of three databases (BENCH="-db postgres -only page"); exits 1 when a row falls short
+bench: ## compare pages with handlers written by hand on the drivers of three databases, and the proxy with Caddy and nginx (BENCH="-db postgres -only page"); exits 1 when a row falls short
 	go run ./internal/bench $(BENCH)
+	$(if $(BENCH),,go run ./internal/bench -edge)
 	$(if $(BENCH),,go test -run '^$$' -bench '^BenchmarkPasskeySignIn$$' ./host)
 
 lint: ## golangci-lint, which has staticcheck in it, and actionlint for the workflows

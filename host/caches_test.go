@@ -18,12 +18,15 @@ func TestCaches(t *testing.T) {
 		"host/run.go",                      // the certificate in use
 		"host/admission/queue.go",          // runs once
 		"host/web/site.go",                 // the address in use
+		"host/web/passage.go",              // buffers
 		"odata/memory/source.go",           // the data themselves
 		"odata/payload/pool.go",            // buffers
 		"odata/stream.go",                  // buffers
 		"odata/spool.go",                   // buffers
 		"odata/scalar/text.go",             // a constant
 		"internal/sqlite3/stmt.go",         // of conn.go
+		"internal/bench/edge.go",           // buffers
+		"internal/bench/edgerows.go",       // results of rows
 		"odata/odatatest/dbtest/dbtest.go", // of tests
 	}
 	page, err := os.ReadFile(filepath.Join("..", "CONTRIBUTING.md"))

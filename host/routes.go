@@ -227,7 +227,7 @@ func (h *Host) application(to Route) (http.Handler, error) {
 			fail = h.site.Challenging(fail)
 			gate = web.NewGate(h.site, h.pipeline.Bearer(to.Name), h.pipeline.KeepIntended, fail)
 		}
-		return gate.Guard(to.Guard, web.NewProxy(o, h.site, fail).Serve), nil
+		return web.NewProxy(o, h.site, fail).Behind(gate, to.Guard), nil
 	case to.Redirect != "":
 		files = http.RedirectHandler(to.Redirect, http.StatusFound)
 	default:
@@ -240,8 +240,8 @@ func (h *Host) application(to Route) (http.Handler, error) {
 }
 
 // register puts rows on a router, each behind what wrap adds.
-func register(r *mux.Router, rows []row, m *web.Middleware, wrap func(http.Handler) http.Handler) web.Table {
-	p := paths{r, map[*mux.Route]row{}}
+func register(r *mux.Router, rows []row, m *web.Middleware, wrap func(http.Handler) http.Handler) paths {
+	p := paths{router: r, rows: map[*mux.Route]row{}}
 	for _, row := range rows {
 		handler := row.handler
 		if strings.Contains(row.path, "{") {
@@ -251,13 +251,15 @@ func register(r *mux.Router, rows []row, m *web.Middleware, wrap func(http.Handl
 			handler = wrap(handler)
 		}
 		handler = m.Wrap(row.Route, handler)
-		if row.find != at {
-			p.rows[r.PathPrefix(row.path).Handler(handler)] = row
-			continue
+		route := r.NewRoute().Handler(handler)
+		if row.find == at {
+			route.Path(row.path).Name(row.Name)
+		} else {
+			route.PathPrefix(row.path)
 		}
-		p.rows[r.Path(row.path).Name(row.Name).Handler(handler)] = row
+		p.rows[route], p.order = row, append(p.order, route)
 	}
-	return p.table()
+	return p
 }
 
 // withPathValues hands mux's variables to handlers that do not know mux.
@@ -282,7 +284,7 @@ func (h *Host) Mount(r *mux.Router) error {
 		return err
 	}
 	h.mounted.Store(r)
-	h.policy.SetTable(register(r, rows, h.middleware, func(next http.Handler) http.Handler { return h.policy.Refuse(h.pipeline.Fail, next) }))
+	h.policy.SetTable(register(r, rows, h.middleware, func(next http.Handler) http.Handler { return h.policy.Refuse(h.pipeline.Fail, next) }).table())
 	return nil
 }
 
@@ -297,7 +299,8 @@ func (h *Host) Handler() (http.Handler, error) {
 	router := mux.NewRouter().SkipClean(true)
 	router.NotFoundHandler = h.middleware.Wrap(web.Route{Name: "not-found", Kind: web.Data}, web.NotFound(h.pipeline.Fail))
 	// Each path is judged below, before a row is found.
-	h.policy.SetTable(register(router, rows, h.middleware, func(next http.Handler) http.Handler { return next }))
+	table := register(router, rows, h.middleware, func(next http.Handler) http.Handler { return next })
+	h.policy.SetTable(table.table())
 	service := router.NotFoundHandler // without the endpoint nothing answers below it
 	for _, row := range rows {
 		if row.find == asSent {
@@ -305,7 +308,8 @@ func (h *Host) Handler() (http.Handler, error) {
 		}
 	}
 	tidy := h.middleware.Wrap(web.Route{Name: "tidy", Method: "GET", Kind: web.Page}, http.HandlerFunc(web.Tidy))
-	refused := h.middleware.Wrap(web.Route{Name: "ambiguous", Kind: web.Data}, h.policy.Refuse(h.pipeline.Fail, router))
+	refused := h.middleware.Wrap(web.Route{Name: "ambiguous", Kind: web.Data}, h.policy.Refuse(h.pipeline.Fail, router.NotFoundHandler))
+	serve := table.handler(router.NotFoundHandler)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, odataRoot) {
 			service.ServeHTTP(w, r)
@@ -318,7 +322,7 @@ func (h *Host) Handler() (http.Handler, error) {
 		case untidy:
 			tidy.ServeHTTP(w, r)
 		default:
-			router.ServeHTTP(w, r)
+			serve(w, r)
 		}
 	}), nil
 }

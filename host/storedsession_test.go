@@ -241,3 +241,21 @@ func TestDeviceKeepsAHeldStepThatCd3c692CannotRead(t *testing.T) {
 		t.Errorf("cd3c692 reads %s as %+v", stored, intent)
 	}
 }
+
+// The store of the host reads a session together with its user.
+func TestSessionIsReadWithItsUser(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		s := newSite(t, open(), nil)
+		b := s.browser(t)
+		b.login(adaEmail, adaPassword, false).want(t, 200, "")
+		rows, ok := s.db.Sessions().(session.OwnedRows)
+		hash, known := session.HashID(b.cookie(sessionName))
+		if !ok || !known {
+			t.Fatal("sessions are read alone")
+		}
+		row, owner, err := rows.FindOwned(t.Context(), hash)
+		if err != nil || owner == nil || row.UserID != owner.ID || owner.Email != adaEmail || owner.Password != "" {
+			t.Errorf("%+v, %+v, %v", row, owner, err)
+		}
+	})
+}

@@ -5,7 +5,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -24,9 +26,30 @@ func newSecret() ([]byte, error) {
 
 // A pair is a key that is ready for use.
 type pair struct {
-	signer jose.Signer
-	public jose.JSONWebKey
+	private *ecdsa.PrivateKey
+	public  jose.JSONWebKey
+	// header is the encoded header of what the key signs.
+	header string
 }
+
+// sign returns a payload as a signed token in the compact form (RFC 7515 7.1), with the signature of RFC 7518 3.4.
+func (p pair) sign(payload []byte) (string, error) {
+	encoding := base64.RawURLEncoding
+	token := make([]byte, 0, len(p.header)+encoding.EncodedLen(len(payload))+encoding.EncodedLen(signatureSize)+2)
+	token = encoding.AppendEncode(append(append(token, p.header...), '.'), payload)
+	digest := sha256.Sum256(token)
+	r, s, err := ecdsa.Sign(rand.Reader, p.private, digest[:])
+	if err != nil {
+		return "", err
+	}
+	var signature [signatureSize]byte
+	r.FillBytes(signature[:signatureSize/2])
+	s.FillBytes(signature[signatureSize/2:])
+	return string(encoding.AppendEncode(append(token, '.'), signature[:])), nil
+}
+
+// signatureSize is that of two numbers on P-256, in bytes.
+const signatureSize = 64
 
 // openKey parses the stored key. Its id is the thumbprint of the public key (RFC 7638),
 // so that every host calls it the same.
@@ -42,11 +65,9 @@ func openKey(k keyring.Key) (pair, error) {
 		return pair{}, fmt.Errorf("name a key of assertions: %w", err)
 	}
 	public.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
-	signer, err := jose.NewSigner(jose.SigningKey{
-		Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: public.KeyID},
-	}, new(jose.SignerOptions).WithType("JWT"))
+	header, err := json.Marshal(map[string]string{"alg": string(jose.ES256), "kid": public.KeyID, "typ": "JWT"})
 	if err != nil {
 		return pair{}, fmt.Errorf("use a key of assertions: %w", err)
 	}
-	return pair{signer, public}, nil
+	return pair{private, public, base64.RawURLEncoding.EncodeToString(header)}, nil
 }

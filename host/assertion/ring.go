@@ -54,13 +54,9 @@ func (r *Ring) Sign(claims map[string]any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode an assertion: %w", err)
 	}
-	signed, err := key.signer.Sign(payload)
+	token, err := key.sign(payload)
 	if err != nil {
 		return "", fmt.Errorf("sign an assertion: %w", err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		return "", fmt.Errorf("write an assertion: %w", err)
 	}
 	return token, nil
 }

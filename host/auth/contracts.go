@@ -302,6 +302,8 @@ type Session struct {
 	Version int64
 	// UserID is empty for a guest.
 	UserID string
+	// Owner is the row of the user where it was read with the session; else nil. It is not kept.
+	Owner *User
 	// Intended is the intended URL, a rooted path; empty for none.
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.

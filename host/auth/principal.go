@@ -153,5 +153,5 @@ func (p bySession) Authenticate(_ http.ResponseWriter, r *http.Request) (Princip
 }
 
 func (p *Pipeline) principal(s Session, way Way) Principal {
-	return Principal{UserID: s.UserID, Way: way, Settled: s.Settled(), Session: s, users: p.Users}
+	return Principal{UserID: s.UserID, Way: way, Settled: s.Settled(), Session: s, users: p.Users, user: s.Owner}
 }

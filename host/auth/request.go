@@ -18,9 +18,10 @@ type Request struct {
 
 	spent, hashed atomic.Int64
 
-	from    atomic.Pointer[Principal]
-	session atomic.Pointer[Session]  // nil before it was read
-	token   atomic.Pointer[tokenUse] // nil before one was looked up
+	withUser atomic.Bool
+	from     atomic.Pointer[Principal]
+	session  atomic.Pointer[Session]  // nil before it was read
+	token    atomic.Pointer[tokenUse] // nil before one was looked up
 }
 
 // A Trace is the trace that a request belongs to: its id, the request's own span, and the
@@ -42,6 +43,12 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{}
 }
 
+// WithUser makes the session be read together with the row of its user, because the answer needs both.
+func (r *Request) WithUser() { r.withUser.Store(true) }
+
+// WantsUser reports whether [Request.WithUser] was called.
+func (r *Request) WantsUser() bool { return r.withUser.Load() }
+
 // CountsAs returns the key of who has a share of what clients share: the user, or for a
 // guest, whose userID is empty, the network.
 func (r *Request) CountsAs(userID string) string {
@@ -62,7 +69,8 @@ func (r *Request) Principal() Principal {
 // note notes who the request comes from.
 func (r *Request) note(who Principal) {
 	if !who.SignedIn() {
-		who = Principal{}
+		r.from.Store(nil)
+		return
 	}
 	r.from.Store(&who)
 }

@@ -1,6 +1,7 @@
 package reserved
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -16,32 +17,41 @@ func Header(name string) bool {
 // FoldHeader returns the form in which two header names are equal when an
 // application may take them for one: only letters and digits, in lower case. CGI
 // turns dashes into underscores, and PHP dots as well.
-func FoldHeader(name string) string {
-	return strings.Map(func(r rune) rune {
+func FoldHeader(name string) string { return string(AppendFolded(nil, name)) }
+
+// AppendFolded appends the form that [FoldHeader] returns.
+func AppendFolded(to []byte, name string) []byte {
+	for _, c := range []byte(name) {
 		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
+		case c >= 'A' && c <= 'Z':
+			to = append(to, c+'a'-'A')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			to = append(to, c)
 		}
-		return -1
-	}, name)
+	}
+	return to
 }
 
 // IdentityHeader reports whether a header tells an application who is signed in:
 // one that begins with X-Vestibule-, in any spelling. Only the host sets them.
-func IdentityHeader(name string) bool { return strings.HasPrefix(FoldHeader(name), "xvestibule") }
+func IdentityHeader(name string) bool {
+	var space [64]byte
+	return bytes.HasPrefix(AppendFolded(space[:0], name), []byte("xvestibule"))
+}
 
 // ForwardingHeader reports whether a header tells where a request came from, or
 // its address before a proxy changed it, in any spelling. Applications trust these
 // headers of their proxy, so the host drops those that a client sends.
 func ForwardingHeader(name string) bool {
-	name = FoldHeader(name)
-	return strings.HasPrefix(name, "xforwarded") || strings.HasPrefix(name, "xoriginal") || slices.Contains([]string{
-		"forwarded", "xrealip", "realip", "xclientip", "clientip", "trueclientip", "xtrueclientip", "remoteaddr", "xremoteaddr", "xremoteip",
+	var space [64]byte
+	folded := AppendFolded(space[:0], name)
+	switch string(folded) {
+	case "forwarded", "xrealip", "realip", "xclientip", "clientip", "trueclientip", "xtrueclientip", "remoteaddr", "xremoteaddr", "xremoteip",
 		"xclusterclientip", "cfconnectingip", "cfconnectingipv6", "fastlyclientip", "xazureclientip", "xenvoyexternaladdress", "wlproxyclientip",
-		"proxyclientip", "xrewriteurl", "xscheme", "xurlscheme", "frontendhttps", "xproxyhost", "xhost",
-	}, name)
+		"proxyclientip", "xrewriteurl", "xscheme", "xurlscheme", "frontendhttps", "xproxyhost", "xhost":
+		return true
+	}
+	return bytes.HasPrefix(folded, []byte("xforwarded")) || bytes.HasPrefix(folded, []byte("xoriginal"))
 }
 
 // ProxyHeader returns why a request header to an application cannot be given the

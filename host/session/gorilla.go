@@ -24,7 +24,7 @@ func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
 func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
 	out := sessions.NewSession(s, s.o.Name)
 	out.IsNew = true
-	rec, err := s.find(r)
+	rec, _, err := s.find(r)
 	if rec == nil || err != nil {
 		return out, err
 	}

@@ -69,6 +69,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// OwnedRows are session rows that can be read together with the rows of their users.
+type OwnedRows interface {
+	auth.SessionRows
+	// FindOwned is FindSession with the row of the session's user but for credentials. The user is nil where there is none,
+	// and where reading it takes a statement of its own.
+	FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error)
+}
+
 // A Store keeps sessions on the server. It is safe for concurrent use.
 type Store struct {
 	backend auth.SessionRows
@@ -100,7 +108,7 @@ func (s *Store) Asked(r *http.Request) bool {
 // nothing but the session's touch, when the last is older than five minutes or a
 // twentieth of the idle limit, whichever is less.
 func (s *Store) Load(r *http.Request) (auth.Session, error) {
-	rec, err := s.find(r)
+	rec, owner, err := s.find(r)
 	if err != nil {
 		return auth.Session{}, err
 	}
@@ -109,6 +117,7 @@ func (s *Store) Load(r *http.Request) (auth.Session, error) {
 		if out, err = sessionOf(*rec); err != nil {
 			return auth.Session{}, err
 		}
+		out.Owner = owner
 	}
 	if !out.SignedIn() {
 		out.Intended = s.o.Guests.Page(r)
@@ -116,30 +125,41 @@ func (s *Store) Load(r *http.Request) (auth.Session, error) {
 	return out, nil
 }
 
-// find returns the record of the request's cookie; nil when there is none.
-func (s *Store) find(r *http.Request) (*auth.SessionRow, error) {
+// find returns the record of the request's cookie, and the row of its user where the request wants it and the backend reads
+// both at once; nil when there is none.
+func (s *Store) find(r *http.Request) (*auth.SessionRow, *auth.User, error) {
 	hash, ok := s.cookieHash(r)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
-	rec, err := s.backend.FindSession(r.Context(), hash)
+	rec, owner, err := s.read(r.Context(), hash)
 	if errors.Is(err, auth.ErrSessionGone) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("load session: %w", err)
+		return nil, nil, fmt.Errorf("load session: %w", err)
 	}
 	now := s.o.Now()
 	if s.over(rec, now) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if due := s.due(rec, now); due || s.o.Living != nil {
-		alive, err := s.visit(r.Context(), rec, now, due)
+		alive, err := s.visit(r.Context(), rec, owner, now, due)
 		if err != nil || !alive {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return &rec, nil
+	return &rec, owner, nil
+}
+
+// read reads the row of a session.
+func (s *Store) read(ctx context.Context, hash []byte) (rec auth.SessionRow, owner *auth.User, err error) {
+	both, ok := s.backend.(OwnedRows)
+	if ok && auth.RequestOf(ctx).WantsUser() {
+		return both.FindOwned(ctx, hash)
+	}
+	rec, err = s.backend.FindSession(ctx, hash)
+	return rec, nil, err
 }
 
 // over reports whether a record's time is over.
@@ -209,9 +229,13 @@ func (s *Store) living(ctx context.Context, found []auth.SessionRow) (map[string
 
 // visit ends the session of a user who may have none, and notes the visit of others
 // where it is due.
-func (s *Store) visit(ctx context.Context, rec auth.SessionRow, now time.Time, due bool) (alive bool, err error) {
+func (s *Store) visit(ctx context.Context, rec auth.SessionRow, owner *auth.User, now time.Time, due bool) (alive bool, err error) {
 	alive = true
-	if rec.UserID != "" && s.o.Alive != nil {
+	switch {
+	case rec.UserID == "" || s.o.Alive == nil:
+	case owner != nil:
+		alive = owner.MaySignIn()
+	default:
 		if alive, err = s.o.Alive(ctx, rec.UserID); err != nil {
 			return false, fmt.Errorf("find the session's user: %w", err)
 		}

@@ -44,6 +44,9 @@ type Dialect struct {
 	// hosts for as long as the connection lives; empty where the transaction of a
 	// migration is guard enough.
 	Lock, Unlock string
+	// KeyTypes are the types that CAST makes of the id of a user, which is text in the tables of the host, by the kind of the
+	// key of users. A key of another kind is compared as a parameter alone: collations differ.
+	KeyTypes map[string]string
 	// Prepare keeps the statements of writes, and of reads of one row, prepared.
 	Prepare bool
 	// Watch ends what waits for the server on a connection of the driver when ctx ends. It

@@ -13,6 +13,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/clock"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
 // sessions implements auth.SessionRows.
@@ -34,16 +36,54 @@ type sessionRow struct {
 const selectSessions = `SELECT hash, version, user_id, device, data, created, seen, expires, user_agent, address
 	FROM vestibule_sessions`
 
+// sessionColumns are those of FindSession, without the columns that only describe the browser. Every guarded request waits
+// for them, and each column costs as much as finding the row.
+const sessionColumns = `s.version, s.user_id, s.device, s.data, s.created, s.seen, s.expires, s.state, s.format`
+
 // FindSession returns the record without the columns that only describe the browser.
-// Every guarded request waits for it, and each column costs as much as finding the row.
 func (s sessions) FindSession(ctx context.Context, hash []byte) (auth.SessionRow, error) {
+	return s.findSession(ctx, hash, `SELECT `+sessionColumns+` FROM vestibule_sessions s WHERE s.hash = ?`)
+}
+
+// FindOwned returns the record as FindSession does and, read with it, the row of its user without credentials. The row is nil
+// where it takes a statement of its own, and where there is no such user.
+func (s sessions) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error) {
+	t, err := s.userTable(ctx)
+	if err != nil || t.readOwner == "" {
+		r, err := s.FindSession(ctx, hash)
+		return r, nil, err
+	}
+	row := make([]any, 1+len(t.columns))
+	into := append(make([]any, 0, len(row)), &row[0])
+	for i, c := range t.columns {
+		if !reserved.Credential(c.Name) {
+			into = append(into, &row[1+i])
+		}
+	}
+	r, err := s.findSession(ctx, hash, t.readOwner, into...)
+	switch id := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == colID }); {
+	case errors.Is(err, auth.ErrSessionGone):
+		return r, nil, err
+	case err != nil: // a column may have been dropped, or the text may be no key
+		s.users.CompareAndSwap(t, nil)
+		r, err = s.FindSession(ctx, hash)
+		return r, nil, err
+	case r.UserID == "" || t.columns[id].Kind().Text(row[1+id]) != r.UserID:
+		return r, nil, nil
+	}
+	user := s.user(t, row[1:])
+	user.Disabled = column.Int.Text(row[0]) != "0"
+	return r, &user, nil
+}
+
+// findSession reads a record by a query for its columns, with more columns behind them.
+func (s sessions) findSession(ctx context.Context, hash []byte, query string, more ...any) (auth.SessionRow, error) {
 	r := auth.SessionRow{Hash: hash}
 	var created, seen, expires int64
 	var state sql.NullString
 	var format sql.NullInt64
-	err := s.row(ctx, func(row *sqlx.Row) error {
-		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires, &state, &format)
-	}, `SELECT version, user_id, device, data, created, seen, expires, state, format FROM vestibule_sessions WHERE hash = ?`, hash)
+	into := append([]any{&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires, &state, &format}, more...)
+	err := s.row(ctx, func(row *sqlx.Row) error { return row.Scan(into...) }, query, hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return auth.SessionRow{}, auth.ErrSessionGone
 	}

@@ -299,7 +299,7 @@ func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string,
 // database/sql has a goroutine for each query, which takes half as long as finding a row.
 func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerContext) error) error {
 	if db.dialect.Watch == nil {
-		return f(ctx, db.reader)
+		return f(ctx, db.reads.On(db.reader, nil))
 	}
 	conn, err := db.reader.Connx(ctx)
 	if err != nil {

@@ -32,6 +32,9 @@ type userTable struct {
 	// read selects all columns, in order; readOne also counts the disabled mark
 	// of one user. Its parameters are the user's id as text and as the key.
 	read, readOne string
+	// readOwner selects a session by its hash, with what readOne selects of its user but for credentials; empty where the key
+	// of users cannot be compared with the text in the session.
+	readOwner string
 }
 
 // userTable returns the table as it was found first. It is read again after
@@ -61,6 +64,16 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 	from, where := ` FROM `+usersTable, ` WHERE `+db.dialect.quote(colID)+` = ?`
 	t.read = `SELECT ` + list + from
 	t.readOne = `SELECT (SELECT COUNT(*) FROM vestibule_disabled_users WHERE user_id = ?), ` + list + from + where
+	if key, _ := t.column(colID); db.dialect.KeyTypes[key.Kind().String()] != "" {
+		t.readOwner = `SELECT ` + sessionColumns + `, (SELECT COUNT(*) FROM vestibule_disabled_users d WHERE d.user_id = s.user_id)`
+		for i, c := range columns {
+			if !reserved.Credential(c.Name) {
+				t.readOwner += `, u.` + names[i]
+			}
+		}
+		t.readOwner += ` FROM vestibule_sessions s LEFT JOIN ` + usersTable + ` u ON u.` + db.dialect.quote(colID) +
+			` = CAST(NULLIF(s.user_id, '') AS ` + db.dialect.KeyTypes[key.Kind().String()] + `) WHERE s.hash = ?`
+	}
 	db.users.Store(t)
 	return t, nil
 }

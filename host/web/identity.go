@@ -28,24 +28,32 @@ func unfinished(who auth.Principal) string {
 func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	h := pr.Out.Header
 	for name := range h {
-		switch folded := reserved.FoldHeader(name); {
-		case reserved.ForwardingHeader(name), folded == "xrequestid", folded == "traceparent", folded == "tracestate":
+		if reserved.ForwardingHeader(name) || tracingHeader(name) {
 			delete(h, name)
 		}
 	}
 	request := auth.RequestOf(pr.In.Context())
-	scheme, host, _ := strings.Cut(p.site.Base(pr.In), "://")
-	h.Set("X-Forwarded-For", request.Client)
-	h.Set("X-Forwarded-Host", host)
-	h.Set("X-Forwarded-Proto", scheme)
+	scheme, host := p.site.origin(pr.In)
+	// One array for all values, of which each header has its own part.
+	v := [...]string{request.Client, host, scheme, request.ID, request.Trace.Parent, request.Trace.State}
+	h["X-Forwarded-For"], h["X-Forwarded-Host"], h["X-Forwarded-Proto"] = v[0:1:1], v[1:2:2], v[2:3:3]
+	h["X-Request-Id"], h["Traceparent"] = v[3:4:4], v[4:5:5]
+	if request.Trace.State != "" {
+		h["Tracestate"] = v[5:6:6]
+	}
 	if p.o.StripPrefix != "" {
 		h.Set("X-Forwarded-Prefix", p.o.StripPrefix)
 	}
-	h.Set("X-Request-Id", request.ID)
-	h.Set("Traceparent", request.Trace.Parent)
-	if request.Trace.State != "" {
-		h.Set("Tracestate", request.Trace.State)
+}
+
+// tracingHeader reports whether a header names a request or its trace, in any spelling.
+func tracingHeader(name string) bool {
+	var folded [64]byte
+	switch string(reserved.AppendFolded(folded[:0], name)) {
+	case "xrequestid", "traceparent", "tracestate":
+		return true
 	}
+	return false
 }
 
 // identify replaces the headers that tell who is signed in. The policy takes out those
@@ -56,9 +64,7 @@ func (p *Proxy) identify(h http.Header, user auth.User, step string) {
 	if user.ID == "" {
 		return
 	}
-	h.Set("X-Vestibule-User", headerText(user.ID))
-	h.Set("X-Vestibule-Email", headerText(user.Email))
-	h.Set("X-Vestibule-Name", headerText(user.Name))
+	setUser(h, user)
 	if step != "" {
 		h.Set(StepHeader, step)
 	}
@@ -67,6 +73,12 @@ func (p *Proxy) identify(h http.Header, user auth.User, step string) {
 			h.Set(name, headerText(value))
 		}
 	}
+}
+
+// setUser sets the headers that every application gets about a user.
+func setUser(h http.Header, user auth.User) {
+	v := [...]string{headerText(user.ID), headerText(user.Email), headerText(user.Name)}
+	h["X-Vestibule-User"], h["X-Vestibule-Email"], h["X-Vestibule-Name"] = v[0:1:1], v[1:2:2], v[2:3:3]
 }
 
 // columnText returns a column of the user as text; false when it is null or not
@@ -93,6 +105,9 @@ func columnText(user auth.User, column string) (string, bool) {
 // headerText is a value as a header can carry it: bytes beyond printable ASCII
 // are percent-encoded (RFC 3986 2.1), and so is the percent sign itself.
 func headerText(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '%' }) {
+		return s
+	}
 	var b strings.Builder
 	for _, c := range []byte(s) {
 		if c < ' ' || c > '~' || c == '%' {

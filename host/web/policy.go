@@ -187,9 +187,9 @@ func opens(who auth.Principal, r *http.Request) bool {
 // takeOut deletes the headers that tell an application who is signed in, of whichever
 // route, in every spelling that an application might read as one of them.
 func (p *Policy) takeOut(h http.Header) {
+	var folded [64]byte
 	for name := range h {
-		folded := reserved.FoldHeader(name)
-		if _, ours := p.headers[folded]; ours || reserved.IdentityHeader(name) {
+		if _, ours := p.headers[string(reserved.AppendFolded(folded[:0], name))]; ours || reserved.IdentityHeader(name) {
 			delete(h, name)
 		}
 	}
@@ -203,8 +203,9 @@ func (p *Policy) names() []string {
 // checkSpelling returns a fault for an identity header in another spelling than its
 // own, which a proxy does not overwrite but an application may read.
 func (p *Policy) checkSpelling(h http.Header) error {
+	var folded [64]byte
 	for name := range h {
-		proper, ours := p.headers[reserved.FoldHeader(name)]
+		proper, ours := p.headers[string(reserved.AppendFolded(folded[:0], name))]
 		if ours && !slices.Contains(proper, http.CanonicalHeaderKey(name)) || reserved.IdentityHeader(name) && !properIdentity(name) {
 			return &fault.Fault{Code: fault.HeaderAlias, Cause: errors.New("an application may read the header " + name + " as an identity header: let the proxy take it out")}
 		}

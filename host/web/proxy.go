@@ -47,6 +47,8 @@ type Proxy struct {
 	site      *Site
 	fail      Fail
 	transport http.RoundTripper
+	buffers   *buffers
+	base      string // the encoded path of the target, without a final slash
 }
 
 // NewProxy returns a proxy to an application. fail answers where the application
@@ -59,10 +61,19 @@ func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
 	// signed in. Bodies are not unpacked on the way.
 	transport := &http.Transport{
 		DialContext:       (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 64,
+		ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 256, ReadBufferSize: 16 << 10,
 		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
 	}
-	return &Proxy{o, site, fail, transport}
+	return &Proxy{o, site, fail, transport, &buffers{}, strings.TrimSuffix(o.Target.EscapedPath(), "/")}
+}
+
+// Behind returns the proxy behind a guard.
+func (p *Proxy) Behind(gate *Gate, guard Guard) http.Handler {
+	guarded := gate.Guard(guard, p.Serve)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		auth.RequestOf(r.Context()).WithUser() // the application learns who it is
+		guarded.ServeHTTP(w, r)
+	})
 }
 
 // Serve passes the request on as that of who has passed the guard. Headers that
@@ -103,26 +114,25 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		// application that is still reading would miss 256 KiB unawares, as the body has no length.
 		w.Header().Set("Connection", "close")
 	}
-	ours := w.Header().Clone()
-	clear(w.Header()) // httputil.ReverseProxy does so after each interim answer
+	passage := newPassage(w)
 	reverse := httputil.ReverseProxy{
-		Transport:     p.transport,
-		FlushInterval: -1,
-		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, unfinished(who), assertion) },
+		Transport:  p.transport,
+		BufferPool: p.buffers,
+		Rewrite:    func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, unfinished(who), assertion) },
 		ModifyResponse: func(resp *http.Response) error {
 			if resp.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errors.New("the application switches to another protocol unasked")
 			}
 			p.answer(r, resp)
-			mergeHeaders(ours, resp.Header)
+			passage.begin(resp)
 			return nil
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
-			maps.Copy(w.Header(), ours)
+			maps.Copy(w.Header(), passage.ours)
 			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.o.Target.Redacted(), err)})
 		},
 	}
-	reverse.ServeHTTP(upstreamWriter{w}, r)
+	reverse.ServeHTTP(passage, r)
 }
 
 // identityOf returns the row of who is signed in, and the zero User for a guest.
@@ -162,8 +172,8 @@ func (p *Proxy) address(pr *httputil.ProxyRequest) {
 	if rest, ok := cutPrefix(path, p.o.StripPrefix); ok {
 		path = rest
 	}
-	path = strings.TrimSuffix(p.o.Target.EscapedPath(), "/") + path
-	pr.Out.URL = &url.URL{
+	path = p.base + path
+	*pr.Out.URL = url.URL{
 		Scheme: p.o.Target.Scheme, Host: p.o.Target.Host,
 		// An opaque address is sent as it stands, where Path would be encoded anew.
 		Opaque: path, RawQuery: pr.In.URL.RawQuery, ForceQuery: pr.In.URL.ForceQuery,
@@ -172,7 +182,7 @@ func (p *Proxy) address(pr *httputil.ProxyRequest) {
 		pr.Out.URL.Opaque, pr.Out.URL.RawPath = "", path
 		pr.Out.URL.Path, _ = url.PathUnescape(path) // has been decoded before
 	}
-	_, pr.Out.Host, _ = strings.Cut(p.site.Base(pr.In), "://")
+	_, pr.Out.Host = p.site.origin(pr.In)
 }
 
 // answer adapts the application's answer: it cannot set cookies of Vestibule, and
@@ -186,38 +196,3 @@ func (p *Proxy) answer(r *http.Request, resp *http.Response) {
 		p.restorePrefix(r, h)
 	}
 }
-
-// mergeHeaders adds the headers of the host to those of the application, whose
-// own security headers win. The request id is always the host's. When the host
-// sets a cookie, no cache may keep the answer.
-func mergeHeaders(ours, theirs http.Header) {
-	theirs.Del("X-Request-Id")
-	if ours.Get("Set-Cookie") != "" {
-		theirs.Set("Cache-Control", "private, no-store")
-	}
-	for name, values := range ours {
-		if _, set := theirs[name]; !set || name == "Set-Cookie" {
-			theirs[name] = append(theirs[name], values...)
-		}
-	}
-}
-
-// An upstreamWriter passes on early hints of the application, and only their links, and no
-// other interim answer (1xx).
-type upstreamWriter struct{ http.ResponseWriter }
-
-// WriteHeader begins the answer, or sends early hints.
-func (w upstreamWriter) WriteHeader(status int) {
-	if status == http.StatusEarlyHints {
-		maps.DeleteFunc(w.Header(), func(name string, _ []string) bool { return name != "Link" })
-	}
-	if _, typed := w.Header()["Content-Type"]; status >= 200 && !typed {
-		w.Header()["Content-Type"] = nil // net/http would guess one
-	}
-	if status >= 200 || status == http.StatusSwitchingProtocols || status == http.StatusEarlyHints && len(w.Header()) > 0 {
-		w.ResponseWriter.WriteHeader(status)
-	}
-}
-
-// Unwrap lets http.ResponseController find Flush and Hijack.
-func (w upstreamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

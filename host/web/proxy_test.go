@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -157,4 +158,82 @@ func TestProxyGuessesNoType(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A flushes counts the flushes of an answer.
+type flushes struct {
+	http.ResponseWriter
+	n int
+}
+
+func (f *flushes) FlushError() error {
+	f.n++
+	return http.NewResponseController(f.ResponseWriter).Flush()
+}
+
+// An answer is flushed before its end only if its length is not known, or if its type is that of a stream.
+func TestOnlyStreamsAreFlushed(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if length := r.FormValue("length"); length != "" {
+			w.Header().Set("Content-Length", length)
+		}
+		w.Header().Set("Content-Type", r.FormValue("type"))
+		_, _ = w.Write(block(6600))
+		if r.FormValue("length") == "" {
+			_ = http.NewResponseController(w).Flush() // else net/http would know the length
+		}
+	}))
+	defer upstream.Close()
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := web.NewProxy(web.ProxyOptions{Target: target}, web.NewSite(web.SiteOptions{}), nil)
+	for query, flushed := range map[string]bool{
+		"type=text/html&length=6600": false, "type=text/html": true, "type=text/event-stream&length=6600": true, "type=text/event-stream": true,
+	} {
+		seen := make(chan int, 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			counted := &flushes{ResponseWriter: w}
+			proxy.Serve(counted, r, auth.Principal{})
+			seen <- counted.n
+		}))
+		resp, err := server.Client().Get(server.URL + "/?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil || !bytes.Equal(got, block(6600)) {
+			t.Errorf("%s: %d bytes, %v", query, len(got), err)
+		}
+		if n := <-seen; n > 0 != flushed {
+			t.Errorf("%s: flushed %d times", query, n)
+		}
+		server.Close()
+	}
+}
+
+// Buffers are shared by requests: each answer is that of its own request.
+func TestAnswersAtOnce(t *testing.T) {
+	server, _ := proxied(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat(r.URL.Path, 20_000))
+	})
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for k := range 20 {
+				path := fmt.Sprintf("/%x%x", i, k)
+				resp, err := server.Client().Get(server.URL + path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(resp.Body)
+				if err := errors.Join(err, resp.Body.Close()); err != nil || string(got) != strings.Repeat(path, 20_000) {
+					t.Errorf("%s: %d bytes of another answer, %v", path, len(got), err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -40,9 +40,11 @@ type SiteOptions struct {
 // A Site knows the addresses of the web site: its own, those of its routes, and
 // that of the client. It is safe for concurrent use.
 type Site struct {
-	o         SiteOptions
-	listening atomic.Pointer[string]
-	languages language.Matcher
+	o SiteOptions
+	// base is the origin of the public URL, and scheme and host are its parts; all are empty without one.
+	base, scheme, host string
+	listening          atomic.Pointer[string]
+	languages          language.Matcher
 }
 
 var _ auth.Site = (*Site)(nil)
@@ -52,7 +54,12 @@ func NewSite(o SiteOptions) *Site {
 	if o.Named == nil {
 		o.Named = func(string) (string, bool) { return "", false }
 	}
-	return &Site{o: o, languages: language.NewMatcher(tags())}
+	s := &Site{o: o, languages: language.NewMatcher(tags())}
+	if o.PublicURL != nil {
+		s.base = auth.Origin(o.PublicURL)
+		s.scheme, s.host, _ = strings.Cut(s.base, "://")
+	}
+	return s
 }
 
 // Path returns the path of a route of the configuration, or of a route by that
@@ -93,13 +100,22 @@ func (s *Site) Secure() bool {
 // forwarding header, and from Host only on loopback, where Host has been
 // checked.
 func (s *Site) Base(r *http.Request) string {
-	if u := s.o.PublicURL; u != nil {
-		return auth.Origin(u)
+	if s.base != "" {
+		return s.base
 	}
-	if r.TLS != nil {
-		return "https://" + strings.ToLower(r.Host)
+	scheme, host := s.origin(r)
+	return scheme + "://" + host
+}
+
+// origin returns the two parts of [Site.Base].
+func (s *Site) origin(r *http.Request) (scheme, host string) {
+	switch {
+	case s.base != "":
+		return s.scheme, s.host
+	case r.TLS != nil:
+		return "https", strings.ToLower(r.Host)
 	}
-	return "http://" + strings.ToLower(r.Host)
+	return "http", strings.ToLower(r.Host)
 }
 
 // SetListening notes the address that is listened on, which differs from that of
@@ -117,8 +133,8 @@ func (s *Site) ListeningAddress() string {
 // LinkBase returns the origin of links outside requests, such as those in mails:
 // without a public URL the address that is listened on, a loopback one then.
 func (s *Site) LinkBase() string {
-	if u := s.o.PublicURL; u != nil {
-		return auth.Origin(u)
+	if s.base != "" {
+		return s.base
 	}
 	return s.Listening()
 }

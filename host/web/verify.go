@@ -62,6 +62,7 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if asked.tokens {
 		by, fail = v.Tokens, v.Site.Challenging(v.Fail)
 	}
+	auth.RequestOf(r.Context()).WithUser()
 	who, admitted, err := decide(v.origins, by, asked.guard, w, r, mayOpenSocket(r))
 	if err == nil && admitted {
 		err = v.identify(w, r, who)
@@ -93,9 +94,7 @@ func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Princ
 			h.Set(name, "")
 		}
 	}
-	h.Set("X-Vestibule-User", headerText(user.ID))
-	h.Set("X-Vestibule-Email", headerText(user.Email))
-	h.Set("X-Vestibule-Name", headerText(user.Name))
+	setUser(h, user)
 	h.Set(StepHeader, unfinished(who))
 	h.Set(AssertionHeader, assertion)
 	return nil

@@ -27,22 +27,28 @@ const (
 )
 
 // serve is a contestant's process: it prints its address and serves until its standard input ends.
-func serve(ctx context.Context, role, db, dsn string) error {
-	if role == validator || role == judge {
-		serveRules(role)
+func (s settings) serve(ctx context.Context) error {
+	if s.role == validator || s.role == judge {
+		serveRules(s.role)
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		plugin.CleanupClients()
 		os.Exit(0)
 	}()
-	switch role {
+	switch s.role {
 	case "vestibule":
-		return serveHost(ctx, vestibule, db, dsn)
+		return serveHost(ctx, vestibule, s.db, s.dsn)
 	case "people":
-		return serveHost(ctx, people, db, dsn)
+		return serveHost(ctx, people, s.db, s.dsn)
+	case "edge":
+		return serveHost(ctx, s.edgeHost, s.db, s.dsn)
+	case "application":
+		return serveByHand(application())
+	case "bare":
+		return s.serveBare()
 	case "baseline":
-		handler, err := baselineOf(ctx, db, dsn)
+		handler, err := baselineOf(ctx, s.db, s.dsn)
 		if err != nil {
 			return err
 		}
@@ -50,7 +56,7 @@ func serve(ctx context.Context, role, db, dsn string) error {
 	case "static":
 		return serveByHand(static(nil))
 	}
-	return fmt.Errorf("no role %q", role)
+	return fmt.Errorf("no role %q", s.role)
 }
 
 // serveByHand serves what is no host.
@@ -70,7 +76,7 @@ func serveHost(ctx context.Context, options func(ctx context.Context, db, dsn st
 		return err
 	}
 	o.Server.Address = "127.0.0.1:0"
-	o.Server.OnReady = func(_, base string) { fmt.Println(base) }
+	o.Server.OnReady = func(listening, _ string) { fmt.Println(listening) }
 	h, err := host.New(o)
 	if err != nil {
 		return err
@@ -158,14 +164,19 @@ func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error
 		OData:   &host.ODataOptions{Model: source.Model(), Source: source},
 		Routes:  []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
 	}
+	return o, addUser(ctx, o)
+}
+
+// addUser adds the account where there is none yet.
+func addUser(ctx context.Context, o host.Options) error {
 	admin, err := host.NewAdmin(o)
 	if err != nil {
-		return o, err
+		return err
 	}
 	if _, err := admin.AddUser(ctx, login, "Bench", secret); err != nil && !errors.Is(err, host.ErrTaken) {
-		return o, err
+		return err
 	}
-	return o, nil
+	return nil
 }
 
 // static answers POST /body by keeping the body, and everything else with it.

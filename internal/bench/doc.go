@@ -14,6 +14,10 @@
 // on one database, and how old the answers of a standby of PostgreSQL are. `make
 // bench-people` says a million.
 //
+// With -edge it measures requests to an application behind the host instead, beside Caddy and nginx from Debian and a bare
+// httputil.ReverseProxy: HTTP and TLS, three sizes, open and guarded, and what nginx's question whether to let a request
+// pass costs the host.
+//
 // A program given by -rival is started with -db (sqlite, postgres, mariadb) and
 // -dsn for the same data. It must print the address of its service root as its
 // first line, such as http://127.0.0.1:4711, serve the table products as

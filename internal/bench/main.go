@@ -14,7 +14,9 @@ import (
 // settings are what the command line says.
 type settings struct {
 	db, dsn, dir, role, only, rival string
+	upstream, tls, public           string
 	rows, rounds, people            int
+	edge                            bool
 }
 
 func main() {
@@ -26,13 +28,17 @@ func main() {
 	flag.StringVar(&s.only, "only", "", "measure only what has this in its name")
 	flag.StringVar(&s.rival, "rival", "", "a program that serves the same data, to be shown beside; see the package comment")
 	flag.IntVar(&s.people, "people", 0, "instead of pages, measure sign-in with so many people who are signed in; `make -C internal people` says a million")
+	flag.BoolVar(&s.edge, "edge", false, "instead of pages, measure requests to an application behind the host, beside Caddy and nginx")
+	flag.StringVar(&s.upstream, "upstream", "", "for the processes that this one starts: the application")
+	flag.StringVar(&s.tls, "tls", "", "for the processes that this one starts: the directory of the certificate")
+	flag.StringVar(&s.public, "public", "", "for the processes that this one starts: the public URL")
 	flag.StringVar(&s.role, "role", "", "for the processes that this one starts: what to serve")
 	flag.StringVar(&s.dsn, "dsn", "", "for the processes that this one starts: the data")
 	flag.Parse()
 	ctx := context.Background()
 	err := error(nil)
 	if s.role != "" {
-		err = serve(ctx, s.role, s.db, s.dsn)
+		err = s.serve(ctx)
 	} else {
 		err = run(ctx, s)
 	}
@@ -55,15 +61,12 @@ func run(ctx context.Context, s settings) error {
 		}
 		return nil
 	}
+	table := s.table
+	if s.edge {
+		table = s.edged
+	}
 	for _, db := range strings.Split(s.db, ",") {
-		dsn, err := s.data(ctx, db)
-		if err == nil {
-			err = writable(ctx, db, dsn)
-		}
-		if err != nil {
-			return fmt.Errorf("make data for %s: %w", db, err)
-		}
-		n, ok, err := s.table(db, dsn)
+		n, ok, err := table(ctx, db)
 		if err != nil {
 			return fmt.Errorf("%s: %w", db, err)
 		}
@@ -93,14 +96,26 @@ func (s settings) data(ctx context.Context, db string) (dsn string, err error) {
 }
 
 // table measures all rows for a database, and returns how many have a target, and how many are within it.
-func (s settings) table(db, dsn string) (all, within int, err error) {
+func (s settings) table(ctx context.Context, db string) (all, within int, err error) {
+	dsn, err := s.data(ctx, db)
+	if err == nil {
+		err = writable(ctx, db, dsn)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("make data: %w", err)
+	}
 	b, err := start(db, dsn, s)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer b.stop()
 	fmt.Printf("%s, %d rows; µs of processor time per request: ours + its database | the other's + its database\n", db, s.rows)
-	tests := slices.DeleteFunc(b.tests(), func(t test) bool { return !strings.Contains(t.name, s.only) })
+	return s.print(b.tests())
+}
+
+// print measures rows and prints them.
+func (s settings) print(tests []test) (all, within int, err error) {
+	tests = slices.DeleteFunc(tests, func(t test) bool { return !strings.Contains(t.name, s.only) })
 	for _, test := range tests {
 		got, err := test.measure()
 		if err != nil {

@@ -58,12 +58,12 @@ func start(db, dsn string, s settings) (*bench, error) {
 	return b, b.signIn()
 }
 
-func (b *bench) startContestant(role string) (*contestant, error) {
+func (b *bench) startContestant(role string, more ...string) (*contestant, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"-db", b.db, "-dsn", b.dsn}
+	args := append([]string{"-db", b.db, "-dsn", b.dsn}, more...)
 	if role == "rival" {
 		self = b.rival
 	} else {

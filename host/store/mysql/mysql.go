@@ -88,6 +88,7 @@ func dialect() store.Dialect {
 			"{blob}", "MEDIUMBLOB", "{time}", "TIMESTAMP NULL", "{engine}", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
 			"{computed}", "VIRTUAL", "{fold_index}", "",
 		},
+		KeyTypes: map[string]string{"int": "SIGNED"},
 		Columns: `SELECT column_name AS name, LOWER(column_type) AS type,
 			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,
 			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto,

@@ -121,6 +121,7 @@ func dialect() store.Dialect {
 			"{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",
 		},
 		// As the search path finds the table; a domain counts as what it is made of.
+		KeyTypes: map[string]string{"int": "BIGINT", "uuid": "UUID"},
 		Columns: `SELECT a.attname AS name, COALESCE(base.typname, t.typname) AS type,
 			CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END AS length,
 			COALESCE(base.typname, t.typname) = 'citext' AS folds,

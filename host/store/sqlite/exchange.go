@@ -6,7 +6,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"modernc.org/sqlite"
@@ -23,6 +25,7 @@ type watched struct {
 	mu      sync.Mutex
 	first   *sqlitefile.Identity // the file that the first connection opened
 	refused error                // why there are no connections any more
+	looked  time.Time
 }
 
 // identify returns the file that has the name now, which must be the first one.
@@ -45,13 +48,16 @@ func (w *watched) identify() (now sqlitefile.Identity, err error) {
 	return now, w.refused
 }
 
-// exchanged reports whether the file was exchanged for another one, now or before.
-func (w *watched) exchanged(opened sqlitefile.Identity) bool {
-	now := opened.Exchanged()
+// exchanged reports whether the file was exchanged for another one, now or before. Readers believe what was seen within
+// sqlitefile.LookEvery.
+func (w *watched) exchanged(opened sqlitefile.Identity, reads bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if now && w.refused == nil {
-		w.refused = errExchanged
+	if now := time.Now(); !reads || now.Sub(w.looked) >= sqlitefile.LookEvery {
+		w.looked = now
+		if w.refused == nil && opened.Exchanged() {
+			w.refused = errExchanged
+		}
 	}
 	return w.refused != nil
 }
@@ -61,6 +67,7 @@ type connector struct {
 	file   *watched
 	driver driver.Driver
 	dsn    string
+	reads  bool // its connections cannot write
 }
 
 func (c connector) Driver() driver.Driver { return c.driver }
@@ -82,7 +89,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, inner.Close())
 	}
-	return &conn{driverConn: full, file: c.file, opened: opened}, nil
+	return &conn{driverConn: full, file: c.file, opened: opened, reads: c.reads}, nil
 }
 
 // driverConn is what the driver's connections can do.
@@ -102,11 +109,12 @@ type conn struct {
 	driverConn
 	file   *watched
 	opened sqlitefile.Identity
+	reads  bool
 }
 
 // ResetSession ends the connection when the file was exchanged.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if err := c.driverConn.ResetSession(ctx); err != nil || !c.file.exchanged(c.opened) {
+	if err := c.driverConn.ResetSession(ctx); err != nil || !c.file.exchanged(c.opened, c.reads) {
 		return err
 	}
 	return driver.ErrBadConn
@@ -135,5 +143,5 @@ func connectorFor(dsn string, file *watched) (*sql.DB, error) {
 	if err != nil || file == nil {
 		return plain, err
 	}
-	return sql.OpenDB(connector{file: file, driver: plain.Driver(), dsn: dsn}), plain.Close()
+	return sql.OpenDB(connector{file: file, driver: plain.Driver(), dsn: dsn, reads: strings.HasSuffix(dsn, readsOnly)}), plain.Close()
 }

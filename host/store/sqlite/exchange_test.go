@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 )
 
 // prepareFile makes a database with one person in it.
@@ -70,6 +72,7 @@ func TestAFileThatIsExchangedByRename(t *testing.T) {
 			}
 		}
 	}
+	time.Sleep(sqlitefile.LookEvery) // what was seen before the rename is believed for as long
 	refused("with another file")
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the new file was written to, %v", err)

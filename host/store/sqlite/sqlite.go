@@ -50,7 +50,7 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, err)
 	}
-	reader, err := open(ctx, exchange, base+query+"&_query_only=1", max(4, runtime.GOMAXPROCS(0)))
+	reader, err := open(ctx, exchange, base+query+readsOnly, max(4, runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, writer.Close()))
 	}
@@ -62,6 +62,9 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	}
 	return store.New(dialect(), writer, reader, probe, file), nil
 }
+
+// readsOnly is the parameter of connections that cannot write.
+const readsOnly = "&_query_only=1"
 
 // locate returns dsn as a URI, and the absolute path of the file.
 func locate(dsn string) (uri, file string, err error) {
@@ -136,6 +139,7 @@ func dialect() store.Dialect {
 			"{auto}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{key}", "VARCHAR(255)", "{bytes}", "BLOB", "{blob}", "BLOB",
 			"{time}", "DATETIME", "{engine}", "", "{computed}", "VIRTUAL", "{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",
 		},
+		KeyTypes: map[string]string{"int": "INTEGER"},
 		Columns: `SELECT name, LOWER(type) AS type, 0 AS length, 0 AS folds,
 			dflt_value IS NOT NULL OR (pk = 1 AND LOWER(type) = 'integer'
 				AND (SELECT COUNT(*) FROM pragma_table_info(t.tbl) WHERE pk > 0) = 1) AS auto,

@@ -41,6 +41,18 @@ func Bench(b *testing.B, fixture Fixture) {
 			}
 		}
 	})
+	b.Run("session/owned", func(b *testing.B) {
+		owned, ok := db.Sessions().(ownedRows)
+		if !ok {
+			b.Fatal("sessions are read alone")
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, owner, err := owned.FindOwned(e.ctx, want.Hash); err != nil || owner == nil {
+				b.Fatal(owner, err)
+			}
+		}
+	})
 	b.Run("session/touch", func(b *testing.B) {
 		b.ReportAllocs()
 		for at := want.Seen; b.Loop(); {

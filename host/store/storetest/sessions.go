@@ -18,6 +18,7 @@ import (
 func sessionRules() []rule {
 	return []rule{
 		{"a session is found as it was created", sessionIsFound},
+		{"a session is found with its user", sessionIsFoundWithItsUser},
 		{"of many sessions those are found that there are", sessionsAreFound},
 		{"a person's sessions are listed, the last seen first", userSessions},
 		{"a row of the release before has neither state nor format", rowWithoutState},
@@ -112,6 +113,53 @@ func sessionIsFound(t *testing.T, e *env, db *store.DB) {
 	}
 	if err := db.Sessions().CreateSession(e.ctx, guest); err == nil {
 		t.Error("one key was created twice")
+	}
+}
+
+// ownedRows are session.OwnedRows.
+type ownedRows interface {
+	FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error)
+}
+
+// owned returns a session with its user, whose session is the same as without.
+func (e *env) owned(db *store.DB, r auth.SessionRow) *auth.User {
+	e.Helper()
+	rows, ok := db.Sessions().(ownedRows)
+	if !ok {
+		e.Fatal("sessions are read alone")
+	}
+	got, owner, err := rows.FindOwned(e.ctx, r.Hash)
+	e.must(err)
+	r.UserAgent, r.Address = "", ""
+	e.equal(r, got)
+	return owner
+}
+
+func sessionIsFoundWithItsUser(t *testing.T, e *env, db *store.DB) {
+	for i, id := range []string{"", "7", "7x", "x", "99999999999999999999999"} { // nobody's, or no key
+		if owner := e.owned(db, e.session(db, e.record(byte(i), id))); owner != nil {
+			t.Errorf("%q has the user %v", id, owner)
+		}
+	}
+	ada, eve := e.user(db, "ada@example.com"), e.user(db, "eve@example.com")
+	row := e.session(db, e.record(20, eve.ID))
+	for range 2 { // the second time by a statement that is kept
+		want := e.find(db, eve.ID)
+		want.Password, want.DeviceSecret = "", ""
+		e.equal(&want, e.owned(db, row))
+		if !want.Disabled { // SetDisabled would end the session
+			e.sql(db, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, 1)`, eve.ID)
+		}
+	}
+	e.sql(db, `DELETE FROM users WHERE id = ?`, eve.ID)
+	if owner := e.owned(db, row); owner != nil {
+		t.Errorf("the user is gone, and yet %v", owner)
+	}
+	if owner := e.owned(db, e.session(db, e.record(21, ada.ID))); owner == nil || owner.Disabled {
+		t.Errorf("another one is %v", owner)
+	}
+	if _, _, err := db.Sessions().(ownedRows).FindOwned(e.ctx, hash(22)); !errors.Is(err, auth.ErrSessionGone) { //nolint:forcetypeassert // above
+		t.Errorf("found what was not created: %v", err)
 	}
 }
 

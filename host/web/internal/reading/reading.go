@@ -148,6 +148,9 @@ func WithoutDots(path string) string {
 // Clean returns the shortest path that means the same, with a final slash
 // where there was one.
 func Clean(p string) string {
+	if strings.HasPrefix(p, "/") && !strings.Contains(p, "//") && !strings.Contains(p, "/.") {
+		return p
+	}
 	clean := path.Clean("/" + p)
 	if strings.HasSuffix(p, "/") && clean != "/" {
 		clean += "/"
