@@ -78,8 +78,10 @@ func (s *writing) onceOf(caller Caller, h http.Header, print []byte) (*once, err
 	sent, err := http.ParseTime(text)
 	now := s.opts.Now()
 	switch {
-	case !ok || err != nil || sent.After(now.Add(remembered)):
+	case !ok || err != nil:
 		return nil, rejected(http.StatusBadRequest, headerFirstSent+" needs the time at which the request was first sent, such as "+now.UTC().Format(http.TimeFormat))
+	case sent.After(now.Add(remembered)):
+		return nil, rejected(http.StatusBadRequest, headerFirstSent+" is "+sent.UTC().Format(http.TimeFormat)+", more than a day ahead of this host, which has "+now.UTC().Format(http.TimeFormat)+": set the clock of the client, and send the time at which the request was first sent")
 	case sent.Before(now.Add(-remembered)):
 		return nil, rejected(http.StatusPreconditionFailed, "the request was first sent longer ago than requests are remembered, which is a day: it cannot be told whether it was done")
 	}

@@ -58,7 +58,14 @@ func writeRepeats() []rule {
 			refused(400, func(s *step) { s.header = s.header[:2] }), refused(400, func(s *step) { s.header = s.header[2:] }),
 			refused(400, at("yesterday")), refused(400, func(s *step) { s.header[1] = "" }), count("3"),
 		}},
-		{"too old", []step{refused(412, at("Tue, 03 Mar 2026 05:06:06 GMT")), refused(400, at("Thu, 05 Mar 2026 05:06:09 GMT")), count("3")}},
+		{"too old", []step{refused(412, at("Tue, 03 Mar 2026 05:06:06 GMT")), other(create, at("Tue, 03 Mar 2026 05:06:08 GMT")), count("4")}},
+		{"too far ahead", []step{
+			refused(400, func(s *step) {
+				at("Thu, 05 Mar 2026 05:06:08 GMT")(s)
+				s.has = append(s.has, "more than a day ahead of this host, which has Wed, 04 Mar 2026 05", "set the clock of the client")
+			}),
+			other(create, at("Thu, 05 Mar 2026 05:06:07 GMT")), count("4"),
+		}},
 		{"a read", []step{{request: "GET Makers(1)", header: with("a"), has: []string{`"id":1`, "Repeatability-Result: "}}}},
 	}
 	return append(rules, repeatedGroups(with)...)
