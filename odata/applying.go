@@ -408,11 +408,14 @@ func (a *applying) answer() error {
 // dead is the fault of a change that refers to a row that is not there. What forbids the change in any case comes before.
 func (a *applying) dead(w *bind.Writing) error {
 	ch := w.Change
-	if ch.Kind == write.Create || ch.Kind == write.Update && ch.Key != nil {
+	if ch.Kind == write.Create || ch.Kind == write.Update {
 		var before []plan.Value
 		if ch.Kind == write.Update {
-			var err error
-			if before, err = a.c.row(ch.Before.Plan.At(ch.Key)); err != nil {
+			key, err := w.Key(a)
+			if err == nil && key != nil {
+				before, err = a.c.row(ch.Before.Plan.At(key))
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -152,6 +152,10 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 		return notFound("there is no such link")
 	case kind == write.RowNotFound && w.Change.Kind == write.Link:
 		return notFound("there is no such entity")
+	case w.Reference != "" && kind == write.RowNotFound && ch.Kind == write.Update && ch.Match == nil:
+		return refusalFault(&write.Refusal{Kind: write.PreconditionRequired, Cause: err})
+	case w.Reference != "" && kind == write.RowNotFound && ch.Kind == write.Update && !ch.Match.Any:
+		return refusalFault(&write.Refusal{Kind: write.PreconditionFailed, Cause: err})
 	case w.Reference != "" && (kind == write.RowNotFound || kind == write.DeadLink):
 		f = refusalFault(&write.Refusal{Kind: write.DeadLink, Cause: err})
 		f.details = []detail{deadLink(w.Reference)}

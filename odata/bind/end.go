@@ -305,6 +305,14 @@ func (t *take) into(a *write.Assignment, in Known) (bool, error) {
 	return true, nil
 }
 
+// Key returns the key of the row that is changed; nil where there is none, or a change before makes it.
+func (w *Writing) Key(in Known) ([]plan.Value, error) {
+	if w.key == nil {
+		return w.Change.Key, nil
+	}
+	return w.key.keyIn(in)
+}
+
 func (w *Writing) waits() bool {
 	return w.takes != nil || w.key != nil || w.other != nil || slices.ContainsFunc(w.Change.Values, func(a write.Assignment) bool { return a.Of != nil })
 }

@@ -59,6 +59,52 @@ func references() []rule {
 	}
 }
 
+// deadReferences name rows that are not there, or not for the person, in each form of an address. What forbids the change comes
+// before the dead link, in the order of faults.
+func deadReferences() []rule {
+	var rules []rule
+	for _, id := range []string{"Customers(99)", "Customers(3)", "Customers(name='Nobody')", "Customers(name='Bob''s')", "Orders(2)/customer", "Orders(3)/customer", "Orders(99)/customer"} {
+		steps := []step{
+			{request: "PATCH Items(3)", body: `{"order_id":2}`, header: anyTag(), status: 200},
+			{request: "PATCH Items(2)", body: `{"order_id":3}`, header: anyTag(), status: 200},
+		}
+		for _, request := range [][3]string{
+			{"PUT Orders(2)/customer/$ref", `{"@odata.id":"` + id + `"}`, "PUT Orders(3)/customer/$ref"},
+			{"PATCH Orders(2)", `{"customer@odata.bind":"` + id + `"}`, "PATCH Orders(3)"},
+			{"PUT Items(3)/order/customer/$ref", `{"@odata.id":"` + id + `"}`, "PUT Items(2)/order/customer/$ref"},
+			{"PATCH Items(3)/order", `{"customer@odata.bind":"` + id + `"}`, "PATCH Items(2)/order"},
+		} {
+			steps = append(
+				steps,
+				step{request: request[0], body: request[1], status: 428},
+				step{request: request[0], body: request[1], header: []string{"If-Match", `W/"9"`}, status: 412},
+				step{request: request[0], body: request[1], header: anyTag(), status: 409, has: []string{`"code":"dead_link"`, `"target":"customer`}},
+				step{request: request[2], body: request[1], status: 428},
+				step{request: request[2], body: request[1], header: anyTag(), status: 403},
+			)
+		}
+		rules = append(rules, rule{"dead, " + id, append(steps, step{request: "GET Orders(2)", has: []string{`"customer_id":null`, `"version":1`}})})
+	}
+	const symbol = "Currencies(symbol='XXX')"
+	return append(rules, rule{"dead, of rows with digests", []step{
+		{request: "PUT Items(2)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, status: 428},
+		{request: "PUT Items(2)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, header: []string{"If-Match", `W/"nope"`}, status: 412},
+		{request: "PUT Items(2)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, header: anyTag(), status: 409},
+		{request: "PUT Items(4)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, header: []string{"If-Match", `W/"nope"`}, status: 412},
+		{request: "PUT Items(4)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, header: anyTag(), status: 403},
+		{request: "PUT Items(99)/money/$ref", body: `{"@odata.id":"` + symbol + `"}`, status: 404},
+	}}, rule{"dead, of many", []step{
+		{request: "POST Orders(1)/items/$ref", body: `{"@odata.id":"Items(99)"}`, status: 428},
+		{request: "POST Orders(1)/items/$ref", body: `{"@odata.id":"Items(99)"}`, header: anyTag(), status: 409},
+		{request: "POST Currencies(1)/items/$ref", body: `{"@odata.id":"Items(99)"}`, status: 428},
+		{request: "POST Makers(1)/products/$ref", body: `{"@odata.id":"Products('P9')"}`, status: 428},
+		{request: "POST Makers(1)/products/$ref", body: `{"@odata.id":"Products('P2')/parent/parent"}`, status: 428},
+		{request: "POST Makers(1)/products/$ref", body: `{"@odata.id":"Products('P2')/parent/parent"}`, header: anyTag(), status: 409},
+		{request: "POST Products('P3')/children/$ref", body: `{"@odata.id":"Products('P2')/parent/parent"}`, header: []string{"If-Match", `W/"nope"`}, status: 412},
+		{request: "POST Orders(1)/items/$ref", body: `{"@odata.id":"Items(99)"}`, header: []string{"If-Match", `W/"nope"`}, status: 412},
+	}})
+}
+
 // specialReferences are references of hidden columns, of a row to itself, and what is refused.
 func specialReferences() []rule {
 	to := func(id string) string { return `{"@odata.id":"` + id + `"}` }
