@@ -1,21 +1,21 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // Hosts, or their database, are killed at random moments while eight clients create orders, alone and in change sets, and change them.
-// A client repeats each request, at any host or at both at once, until it is answered, and reads nothing. Afterwards each order is
-// there once, and each host repeats the first answer to each request. LONG=1, which make nightly sets, takes 2,000 requests that
+// Most orders have parts, a kind, and tags behind a table in between, which are created or bound in the same request. A client repeats
+// each request, at any host or at both at once, until it is answered, and reads nothing. Afterwards each order is there once and whole,
+// and each host repeats the first answer to each request. LONG=1, which make nightly sets, takes 2,000 requests that
 // create for each database and each of the two; KILLED_SEED repeats a choice of requests and moments.
 func TestCreatesExactlyOnce(t *testing.T) {
 	underKills(t, (*killSite).createUnderKills)
@@ -29,15 +29,11 @@ type onceClient struct {
 	http   *http.Client
 	sent   []*onceRequest
 	orders []*onceOrder
+	// sets counts change sets, and deep the orders with parts or links.
+	sets, deep int
 	// tries counts requests, pairs the tries that went to both hosts at once, unclear the requests without a final answer, and broken
 	// those whose connection broke, so that they may have been done.
 	tries, pairs, unclear, broken int
-}
-
-// A onceOrder is a row as its client expects it. Its tag is empty where no answer had it.
-type onceOrder struct {
-	code, history, path, tag string
-	version                  int
 }
 
 // A onceRequest is a request, and the answer that its client got first.
@@ -50,100 +46,50 @@ type onceRequest struct {
 // createUnderKills lets clients create, kills, compares and repeats.
 func (s *killSite) createUnderKills(seed uint64, creates, kills int, kill func(*rand.Rand)) {
 	s.Helper()
-	const people = 8
-	began := time.Now()
-	var done atomic.Int64
-	var all sync.WaitGroup
 	var clients []*onceClient
-	for n := range people {
-		c := &onceClient{
-			killSite: s, name: fmt.Sprintf("o%d", n), random: rand.New(rand.NewPCG(seed, uint64(n)+1)),
-			http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{}},
-		}
-		s.Cleanup(c.http.CloseIdleConnections)
+	begin := func(n int, r *rand.Rand, over *http.Client) func(int) bool {
+		c := &onceClient{killSite: s, name: fmt.Sprintf("o%d", n), random: r, http: over}
 		clients = append(clients, c)
-		share := creates*(n+1)/people - creates*n/people
-		all.Go(func() {
-			for n := range share {
-				if !c.create(n) || c.random.IntN(4) == 0 && !c.change(n) {
-					return
-				}
-				done.Add(1)
-			}
-		})
+		return func(k int) bool { return c.create(k) && (c.random.IntN(4) > 0 || c.change(k)) }
 	}
-	ended := make(chan struct{})
-	go func() {
+	s.workUnderKills(seed, creates, kills, kill, begin, func(summary string) {
+		var sum onceClient
+		requests := 0
+		for _, c := range clients {
+			requests += len(c.sent)
+			sum.orders = append(sum.orders, c.orders...)
+			sum.tries, sum.pairs, sum.unclear, sum.broken = sum.tries+c.tries, sum.pairs+c.pairs, sum.unclear+c.unclear, sum.broken+c.broken
+			sum.sets, sum.deep = sum.sets+c.sets, sum.deep+c.deep
+		}
+		s.Logf("%s; %d change sets, %d orders, %d of them with parts and links, and %d changes; %d requests, %d times at both hosts at once, %d without a final answer, %d of them on a connection that broke",
+			summary, sum.sets, len(sum.orders), sum.deep, requests-creates, sum.tries, sum.pairs, sum.unclear, sum.broken)
+		s.compareOrders(sum.orders, requests)
+		var all sync.WaitGroup
+		for _, c := range clients {
+			all.Go(c.repeat)
+		}
 		all.Wait()
-		close(ended)
-	}()
-	defer func() {
-		s.over.Store(true) // where a kill has failed
-		<-ended
-		s.end()
-	}()
-	s.killAtRandom(rand.New(rand.NewPCG(seed, 0)), kills, creates, &done, ended, kill)
-	<-ended
-	if killed := s.hostKills + s.serverKills + s.sessionKills; killed != kills || done.Load() != int64(creates) {
-		s.Errorf("%d kills and %d creates, want %d and %d", killed, done.Load(), kills, creates)
-	}
-	var sum onceClient
-	requests := 0
-	for _, c := range clients {
-		requests += len(c.sent)
-		sum.orders = append(sum.orders, c.orders...)
-		sum.tries, sum.pairs, sum.unclear, sum.broken = sum.tries+c.tries, sum.pairs+c.pairs, sum.unclear+c.unclear, sum.broken+c.broken
-	}
-	s.Logf("%d creates of %d orders, and %d changes, in %v; kills: %d of a host, %d of one that starts, %d of the server (%d with lost answers), %d of a session; "+
-		"%d requests, %d times at both hosts at once, %d without a final answer, %d of them on a connection that broke",
-		done.Load(), len(sum.orders), requests-int(done.Load()), time.Since(began).Round(time.Second), s.hostKills, s.startKills, s.serverKills, s.mutedKills, s.sessionKills,
-		sum.tries, sum.pairs, sum.unclear, sum.broken)
-	s.compareOrders(sum.orders, requests)
-	for _, c := range clients {
-		all.Go(c.repeat)
-	}
-	all.Wait()
-	s.compareOrders(sum.orders, requests)
+		s.compareOrders(sum.orders, requests)
+	})
 }
 
-// create creates an order, or several in a change set, one of which is perhaps changed there at once.
+// create creates an order, or several in a change set.
 func (c *onceClient) create(n int) bool {
 	id := fmt.Sprintf("%s-%d", c.name, n)
 	header := c.headers(id)
 	if c.random.IntN(3) > 0 {
-		order := &onceOrder{code: id, history: id, version: 1}
-		a, ok := c.perform(&onceRequest{method: http.MethodPost, path: "/odata/Orders", header: header, body: order.text()}, http.StatusCreated, http.StatusNoContent)
+		order, body := c.newOrder(id, id)
+		a, ok := c.perform(&onceRequest{method: http.MethodPost, path: "/odata/Orders", header: header, body: body}, http.StatusCreated, http.StatusNoContent)
 		if location := a.header.Get("Location"); ok {
 			order.path, order.tag = location[strings.LastIndex(location, "/odata/"):], a.header.Get("ETag")
 			c.orders = append(c.orders, order)
 		}
 		return ok
 	}
-	q := &onceRequest{method: http.MethodPost, path: "/odata/$batch", header: http.Header{"Content-Type": {"application/json"}}}
-	var parts []onceMember
-	multipart := c.random.IntN(2) == 0
-	part := func(method, url, body string) {
-		m := onceMember{ID: fmt.Sprint(len(parts) + 1), Group: "g", Method: method, URL: url, Headers: map[string]string{}, Body: json.RawMessage(body)}
-		for name := range header {
-			m.Headers[name] = header.Get(name)
-		}
-		if method == http.MethodPatch {
-			m.Headers["If-Match"] = "*"
-		}
-		parts = append(parts, m)
-	}
-	var orders []*onceOrder
-	for k := range 1 + c.random.IntN(4) {
-		order := &onceOrder{code: fmt.Sprintf("%s-%d", id, k), history: id, version: 1}
-		orders = append(orders, order)
-		part(http.MethodPost, "Orders", order.text())
-		if c.random.IntN(3) == 0 {
-			order.history, order.version = id+"+", 2
-			part(http.MethodPatch, fmt.Sprintf("$%d", len(parts)), order.text())
-		}
-	}
-	q.body = onceGroup(parts)
-	if multipart {
+	c.sets++
+	orders, parts := c.group(id, header)
+	q := &onceRequest{method: http.MethodPost, path: "/odata/$batch", header: http.Header{"Content-Type": {"application/json"}}, body: onceGroup(parts)}
+	if c.random.IntN(2) == 0 {
 		q.header.Set("Content-Type", "multipart/mixed; boundary=batch")
 		q.body = onceChangeSet(parts)
 	}
@@ -154,7 +100,7 @@ func (c *onceClient) create(n int) bool {
 	return ok
 }
 
-// change changes an order whose entity tag the client knows from its last answer.
+// change changes an order whose entity tag the client knows from its last answer, perhaps with its links, or adds a part.
 func (c *onceClient) change(n int) bool {
 	var known []*onceOrder
 	for _, order := range c.orders {
@@ -166,11 +112,26 @@ func (c *onceClient) change(n int) bool {
 		return true
 	}
 	order := known[c.random.IntN(len(known))]
+	if c.random.IntN(3) == 0 {
+		added := fmt.Sprintf("%s/later%d", order.code, n)
+		order.parts = append(order.parts, added)
+		_, ok := c.perform(&onceRequest{
+			method: http.MethodPost, path: order.path + "/Parts", header: c.headers(fmt.Sprintf("part-%s-%d", c.name, n)), body: c.json(map[string]string{"code": added}),
+		}, http.StatusCreated, http.StatusNoContent)
+		return ok
+	}
 	after := *order
 	after.history, after.version = fmt.Sprintf("%s.%d", order.history, n), order.version+1
-	header := c.headers(fmt.Sprintf("change-%s-%d", c.name, n))
+	header, body := c.headers(fmt.Sprintf("change-%s-%d", c.name, n)), after.text()
 	header.Set("If-Match", order.tag)
-	a, ok := c.perform(&onceRequest{method: http.MethodPatch, path: order.path, header: header, body: after.text()}, http.StatusOK, http.StatusNoContent)
+	if tag := c.tag(); c.random.IntN(2) == 0 {
+		after.kind = tag
+		if !slices.Contains(order.tags, tag) {
+			after.tags = append(slices.Clone(order.tags), tag)
+		}
+		body = fmt.Sprintf(`%s,"kind@odata.bind":%q,"tags@odata.bind":[%[2]q]}`, strings.TrimSuffix(body, "}"), tagAddress(tag))
+	}
+	a, ok := c.perform(&onceRequest{method: http.MethodPatch, path: order.path, header: header, body: body}, http.StatusOK, http.StatusNoContent)
 	if ok {
 		after.tag = a.header.Get("ETag")
 		*order = after
@@ -263,7 +224,7 @@ func (a *killAnswer) final() bool {
 	if a.verdict != answered || a.status == http.StatusServiceUnavailable || a.status == http.StatusTooManyRequests {
 		return false
 	}
-	return !strings.Contains(a.body, "HTTP/1.1 503 ") && !strings.Contains(a.body, `"status":503`)
+	return !regexp.MustCompile(`HTTP/1\.1 (503|429) |"status":(503|429)`).MatchString(a.body) // of a part of a batch
 }
 
 // text is the answer without the headers that each answer has of its own, and the random boundaries of a batch and its change sets.
@@ -279,33 +240,50 @@ func (a *killAnswer) text() string {
 	return regexp.MustCompile(`(batch|changeset)response_\w+`).ReplaceAllString(text.String(), "boundary")
 }
 
-// compareOrders wants each order once, as its client has left it, no other, and as many remembered requests as were sent.
+// compareOrders wants each order once, as its client has left it with parts and links, no other, and as many remembered requests as
+// were sent.
 func (s *killSite) compareOrders(orders []*onceOrder, requests int) {
 	s.Helper()
-	there := map[string][]onceOrder{}
+	there := map[string][]string{}
 	kept := 0
 	s.retried(func() error {
 		clear(there)
-		rows, err := s.db.Query("SELECT code, history, version FROM orders")
-		if err != nil {
+		found := map[int64]*onceOrder{}
+		err := s.each("SELECT id, code, history, version, COALESCE(kind_id, 0) FROM orders", func(scan func(...any) error) error {
+			id, o := int64(0), &onceOrder{}
+			err := scan(&id, &o.code, &o.history, &o.version, &o.kind)
+			found[id] = o
 			return err
+		})
+		if err == nil {
+			err = s.each("SELECT order_id, code, 0 FROM parts UNION ALL SELECT order_id, '', tag_id FROM order_tags", func(scan func(...any) error) error {
+				var id int64
+				var part string
+				var tag int
+				if err := scan(&id, &part, &tag); err != nil {
+					return err
+				}
+				if o := found[id]; o == nil {
+					return fmt.Errorf("the order %d is not there, and %q or its link with %d is", id, part, tag)
+				} else if tag == 0 {
+					o.parts = append(o.parts, part)
+				} else {
+					o.tags = append(o.tags, tag)
+				}
+				return nil
+			})
 		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var o onceOrder
-			if err := rows.Scan(&o.code, &o.history, &o.version); err != nil {
-				return err
-			}
-			there[o.code] = append(there[o.code], o)
+		for _, o := range found {
+			there[o.code] = append(there[o.code], o.row())
 		}
-		if err := rows.Err(); err != nil {
-			return err
+		if err == nil {
+			err = s.db.QueryRow("SELECT COUNT(*) FROM vestibule_requests WHERE answer IS NOT NULL").Scan(&kept)
 		}
-		return s.db.QueryRow("SELECT COUNT(*) FROM vestibule_requests WHERE answer IS NOT NULL").Scan(&kept)
+		return err
 	})
 	for _, o := range orders {
-		if got := there[o.code]; len(got) != 1 || got[0].history != o.history || got[0].version != o.version {
-			s.Errorf("%s is there %d times: %+v, want %+v", o.code, len(got), got, o)
+		if got := there[o.code]; len(got) != 1 || got[0] != o.row() {
+			s.Errorf("%s is there %d times: %q, want %s", o.code, len(got), got, o.row())
 		}
 		delete(there, o.code)
 	}
@@ -315,4 +293,19 @@ func (s *killSite) compareOrders(orders []*onceOrder, requests int) {
 	if kept != requests {
 		s.Errorf("%d requests are remembered, want %d", kept, requests)
 	}
+}
+
+// each reads the rows of a query past the hosts.
+func (s *killSite) each(query string, row func(scan func(...any) error) error) error {
+	rows, err := s.db.Query(query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,7 +34,8 @@ type killSite struct {
 	hostKills, startKills, serverKills, sessionKills, mutedKills int
 }
 
-// killConfig has a set that counts versions, and one whose entity tags are digests. Orders may have two rows with the same code.
+// killConfig has a set that counts versions, and one whose entity tags are digests. Orders may have two rows with the same code, and
+// the table between orders and tags two alike.
 const killConfig = `
 database {
   driver = %q
@@ -72,6 +74,26 @@ odata {
       update  = true
       version = "version"
     }
+    navigation "tags" {
+      to       = "Tags"
+      many     = true
+      via      = "order_tags"
+      from_key = "order_id"
+      to_key   = "tag_id"
+    }
+  }
+  entity_set "Parts" {
+    table = "parts"
+    write {
+      create = true
+      update = true
+    }
+  }
+  entity_set "Tags" {
+    table = "tags"
+    write {
+      update = true
+    }
   }
 }
 `
@@ -103,7 +125,11 @@ func newKillSite(t *testing.T, dialect string) *killSite {
 	for _, statement := range []string{
 		"CREATE TABLE counted (id " + counted + columns + ", version INTEGER NOT NULL)",
 		"CREATE TABLE plain (id " + counted + columns + ")",
-		"CREATE TABLE orders (id " + counted + strings.Replace(columns, " UNIQUE", "", 1) + ", version INTEGER NOT NULL)",
+		"CREATE TABLE tags (id BIGINT PRIMARY KEY, name VARCHAR(60) NOT NULL)",
+		"CREATE TABLE orders (id " + counted + strings.Replace(columns, " UNIQUE", "", 1) + ", version INTEGER NOT NULL, kind_id BIGINT, FOREIGN KEY (kind_id) REFERENCES tags (id))",
+		"CREATE TABLE parts (id " + counted + ", code VARCHAR(60) NOT NULL, order_id BIGINT NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id))",
+		"CREATE TABLE order_tags (order_id BIGINT NOT NULL, tag_id BIGINT NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id), FOREIGN KEY (tag_id) REFERENCES tags (id))",
+		"INSERT INTO tags (id, name) VALUES (1, 'tag')" + tagRows(),
 		"INSERT INTO counted (code, history, latest, version) VALUES ('shared0', 'made', 'made', 1), ('shared1', 'made', 'made', 1)",
 		"INSERT INTO plain (code, history, latest) VALUES ('shared0', 'made', 'made'), ('shared1', 'made', 'made')",
 	} {
@@ -120,6 +146,18 @@ func newKillSite(t *testing.T, dialect string) *killSite {
 		h.start(t)
 	}
 	return s
+}
+
+// onceTags is how many tags there are. A link locks its tag, and clients that link the same tags in other orders wait for each other.
+const onceTags = 100
+
+// tagRows are the values of all tags but the first.
+func tagRows() string {
+	rows := ""
+	for id := 2; id <= onceTags; id++ {
+		rows += fmt.Sprintf(", (%d, 'tag')", id)
+	}
+	return rows
 }
 
 // killHost kills a host, perhaps the next one while it starts, too, and starts it anew on the same configuration.
@@ -184,6 +222,47 @@ func (s *killSite) killAtRandom(r *rand.Rand, kills, total int, done *atomic.Int
 		time.Sleep(time.Duration(r.IntN(20000)) * time.Microsecond)
 		kill(r)
 	}
+}
+
+// workUnderKills lets eight clients do total writes, and kills meanwhile. begin makes a client and returns its writes, which end with
+// the first one that reports false. compare looks at what the writes have left, before the hosts end.
+func (s *killSite) workUnderKills(seed uint64, total, kills int, kill func(*rand.Rand), begin func(n int, r *rand.Rand, c *http.Client) func(int) bool, compare func(summary string)) {
+	s.Helper()
+	const people = 8
+	began := time.Now()
+	var done atomic.Int64
+	var all sync.WaitGroup
+	for n := range people {
+		c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{}}
+		s.Cleanup(c.CloseIdleConnections)
+		write := begin(n, rand.New(rand.NewPCG(seed, uint64(n)+1)), c)
+		share := total*(n+1)/people - total*n/people
+		all.Go(func() {
+			for k := range share {
+				if !write(k) {
+					return // its rows are not known any more
+				}
+				done.Add(1)
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	defer func() {
+		s.over.Store(true) // where a kill has failed
+		<-ended
+		s.end()
+	}()
+	s.killAtRandom(rand.New(rand.NewPCG(seed, 0)), kills, total, &done, ended, kill)
+	<-ended
+	if killed := s.hostKills + s.serverKills + s.sessionKills; killed != kills || done.Load() != int64(total) {
+		s.Errorf("%d kills and %d writes, want %d and %d", killed, done.Load(), kills, total)
+	}
+	compare(fmt.Sprintf("%d writes in %v; kills: %d of a host, %d of one that starts, %d of the server (%d with lost answers), %d of a session",
+		done.Load(), time.Since(began).Round(time.Second), s.hostKills, s.startKills, s.serverKills, s.mutedKills, s.sessionKills))
 }
 
 // A killVerdict is the knowledge of a client about a request.

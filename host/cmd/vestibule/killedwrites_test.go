@@ -9,10 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // Hosts, or their database, are killed at random moments while eight clients write over HTTP and repeat what was not answered. What
@@ -61,52 +58,21 @@ func underKills(t *testing.T, run func(s *killSite, seed uint64, writes, kills i
 // writeUnderKills lets clients write, kills, and compares.
 func (s *killSite) writeUnderKills(seed uint64, writes, kills int, kill func(*rand.Rand)) {
 	s.Helper()
-	const people = 8
-	began := time.Now()
-	var done atomic.Int64
-	var all sync.WaitGroup
 	var clients []*killClient
-	for n := range people {
-		c := &killClient{
-			killSite: s, name: fmt.Sprintf("c%d", n), random: rand.New(rand.NewPCG(seed, uint64(n)+1)), shared: map[string][]string{},
-			http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{}},
-		}
-		s.Cleanup(c.http.CloseIdleConnections)
+	begin := func(n int, r *rand.Rand, over *http.Client) func(int) bool {
+		c := &killClient{killSite: s, name: fmt.Sprintf("c%d", n), random: r, shared: map[string][]string{}, http: over}
 		clients = append(clients, c)
-		share := writes*(n+1)/people - writes*n/people
-		all.Go(func() {
-			for range share {
-				if !c.perform(c.next()) {
-					return // its rows are not known any more
-				}
-				done.Add(1)
-			}
-		})
+		return func(int) bool { return c.perform(c.next()) }
 	}
-	ended := make(chan struct{})
-	go func() {
-		all.Wait()
-		close(ended)
-	}()
-	defer func() {
-		s.over.Store(true) // where a kill has failed
-		<-ended
-		s.end()
-	}()
-	s.killAtRandom(rand.New(rand.NewPCG(seed, 0)), kills, writes, &done, ended, kill)
-	<-ended
-	var sum killCounts
-	for _, c := range clients {
-		sum.add(c.counted)
-	}
-	s.Logf("%d writes in %v, %d of them change sets, changed %d rows; kills: %d of a host, %d of one that starts, %d of the server (%d with lost answers), %d of a session; "+
-		"requests: %d without an answer (%d writes were found done), %d with an unknown outcome, %d unavailable, %d refused for others",
-		sum.writes, time.Since(began).Round(time.Second), sum.sets, sum.rows, s.hostKills, s.startKills, s.serverKills, s.mutedKills, s.sessionKills,
-		sum.unanswered, sum.found, sum.unknown, sum.undone, sum.conflict)
-	if killed := s.hostKills + s.serverKills + s.sessionKills; killed != kills || sum.writes != writes {
-		s.Errorf("%d kills and %d writes, want %d and %d", killed, sum.writes, kills, writes)
-	}
-	s.compare(clients)
+	s.workUnderKills(seed, writes, kills, kill, begin, func(summary string) {
+		var sum killCounts
+		for _, c := range clients {
+			sum.add(c.counted)
+		}
+		s.Logf("%s; %d change sets, changed %d rows; requests: %d without an answer (%d writes were found done), %d with an unknown outcome, %d unavailable, %d refused for others",
+			summary, sum.sets, sum.rows, sum.unanswered, sum.found, sum.unknown, sum.undone, sum.conflict)
+		s.compare(clients)
+	})
 }
 
 // compare wants each row as its client has left it, no other, and the same from each host.
