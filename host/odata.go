@@ -28,7 +28,9 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
+	of := o.validators()
 	callers := odataCaller{who, gate, site.Locale, odataNeeds(o.OData.Model)}
+	callers.columns = callers.columns || out.Validate != nil
 	out.Caller = callers.caller
 	if out.Written == nil {
 		out.Written = func(ctx context.Context, _ odata.Caller, rows []odata.Written) {
@@ -38,7 +40,7 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 			}
 		}
 	}
-	if of := o.validators(); len(of) > 0 {
+	if len(of) > 0 {
 		out.Validate = newValidation(plugins, of, limits).validate
 	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
@@ -97,7 +99,7 @@ func odataNeeds(model *odata.Model) needs {
 		n.columns = n.columns || namesUser(set.Policy)
 		if w := set.Write; w != nil {
 			n.writes = true
-			n.columns = n.columns || namesUser(w.Filter) || w.Validator != ""
+			n.columns = n.columns || namesUser(w.Filter)
 			for _, given := range slices.Concat(w.Set, w.Touch) {
 				n.columns = n.columns || namesUser(given.Value)
 			}

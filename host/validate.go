@@ -73,7 +73,11 @@ func (v validation) validate(ctx context.Context, c odata.Caller, proposals []od
 		places[plugin] = append(places[plugin], i)
 	}
 	var out odata.Verdict
-	user, id := callerAsUser(c), auth.RequestOf(ctx).ID
+	user, err := callerAsUser(ctx, c)
+	if err != nil {
+		return odata.Verdict{}, fmt.Errorf("read who asks: %w", err)
+	}
+	id := auth.RequestOf(ctx).ID
 	for _, plugin := range order {
 		changes := make([]pluginsdk.Change, len(places[plugin]))
 		for i, at := range places[plugin] {
@@ -99,14 +103,21 @@ func (v validation) validate(ctx context.Context, c odata.Caller, proposals []od
 	return out, nil
 }
 
-// callerAsUser returns the user as plugins know them, before their grants.
-func callerAsUser(c odata.Caller) pluginsdk.User {
+// callerAsUser returns the user as plugins know them, before their grants. The row is read unless a policy needed it before.
+func callerAsUser(ctx context.Context, c odata.Caller) (pluginsdk.User, error) {
 	columns := maps.Clone(c.User)
+	if columns == nil && c.SignedIn {
+		row, err := auth.RequestOf(ctx).Principal().User(ctx)
+		if err != nil {
+			return pluginsdk.User{}, err
+		}
+		columns = userColumns(row)
+	}
 	text := func(name string) string {
 		s, _ := columns[name].(string)
 		delete(columns, name)
 		return s
 	}
 	delete(columns, "id")
-	return pluginsdk.User{ID: c.ID, Name: text("name"), Email: text("email"), Columns: pluginsdk.ValuesOf(columns), Locale: c.Locale}
+	return pluginsdk.User{ID: c.ID, Name: text("name"), Email: text("email"), Columns: pluginsdk.ValuesOf(columns), Locale: c.Locale}, nil
 }
