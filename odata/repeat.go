@@ -58,8 +58,9 @@ func setRepeatability(h http.Header, err error) {
 	}
 }
 
-// onceOf reads the headers of a request that is to be repeated, or of the first of a group; nil where there are none.
-func (s *writing) onceOf(caller Caller, h http.Header, print []byte) (*once, error) {
+// onceOf reads the headers of a request that is to be repeated, or of the first of a group; nil where there are none. parts are what
+// makes it the same request.
+func (s *writing) onceOf(caller Caller, h http.Header, parts ...[]byte) (*once, error) {
 	if !repeatable(h) {
 		return nil, nil //nolint:nilnil // most requests are not repeated
 	}
@@ -89,7 +90,7 @@ func (s *writing) onceOf(caller Caller, h http.Header, print []byte) (*once, err
 	if sent.After(now) {
 		ends = sent
 	}
-	return &once{Repeat: write.Repeat{ID: hashOf([]byte(caller.ID), []byte(client), []byte(id)), Print: print, Ends: ends.Add(remembered + slack)}}, nil
+	return &once{Repeat: write.Repeat{ID: hashOf([]byte(caller.ID), []byte(client), []byte(id)), Print: hashOf(parts...), Ends: ends.Add(remembered + slack)}}, nil
 }
 
 // single is the one value of a header, of visible characters; false where there is another number of them.
@@ -134,7 +135,7 @@ func (s *writing) groupOnce(q *request, list []batch.Request) (*once, error) {
 	for _, r := range list {
 		parts = append(parts, []byte(r.Method), []byte(r.URL), r.Body)
 	}
-	return s.onceOf(q.caller, first, hashOf(parts...))
+	return s.onceOf(q.caller, first, parts...)
 }
 
 // claim claims the request for the transaction that has just begun.

@@ -115,7 +115,7 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 		return nil
 	}
 	own := &changes{stage: s}
-	if own.once, err = s.onceOf(q.caller, q.header, hashOf([]byte(q.method), []byte(q.target), r.body)); err != nil {
+	if own.once, err = s.onceOf(q.caller, q.header, []byte(q.method), []byte(q.target), r.body); err != nil {
 		return err
 	}
 	var done *result
