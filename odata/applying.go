@@ -272,7 +272,7 @@ func (a *applying) ready(steps []*bind.Writing) (list []*write.Change, before []
 		case ch != nil && err == nil:
 			list, before = append(list, ch), append(before, old)
 			continue
-		case len(list) > 0: // the fault is told when it is the first
+		case len(list) > 0: // the fault is that of the next call, where it is the first
 			if old != nil {
 				a.judged--
 			}
