@@ -3,6 +3,7 @@ package mysql
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	standard "log"
@@ -29,10 +30,21 @@ type driven interface {
 	driver.Validator
 }
 
-// A connection is one of the driver, with its socket.
+// A connection is one of the driver, with its socket. Its session reads what is committed.
 type connection struct {
 	driven
 	socket *socket
+}
+
+// readCommitted makes it the level of all transactions of a session that say nothing else.
+const readCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+
+// BeginTx implements driver.ConnBeginTx. The driver sends a statement for the level, which the session has already.
+func (c *connection) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if opts.Isolation == driver.IsolationLevel(sql.LevelReadCommitted) {
+		opts.Isolation = driver.IsolationLevel(sql.LevelDefault)
+	}
+	return c.driven.BeginTx(ctx, opts)
 }
 
 // Watch ends whatever waits for the server when ctx ends. It returns the context for the statements in between, and what
@@ -128,10 +140,14 @@ type dialedKey struct{}
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var dialed *socket
 	conn, err := c.Connector.Connect(context.WithValue(ctx, dialedKey{}, &dialed))
-	if full, ok := conn.(driven); ok && err == nil && dialed != nil {
-		return &connection{full, dialed}, nil
+	full, ok := conn.(driven)
+	if !ok || err != nil || dialed == nil {
+		return conn, err
 	}
-	return conn, err
+	if _, err := full.ExecContext(ctx, readCommitted, nil); err != nil {
+		return nil, errors.Join(err, full.Close())
+	}
+	return &connection{full, dialed}, nil
 }
 
 // newSocket tells the connector that waits for it which socket was dialed.
