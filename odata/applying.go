@@ -237,6 +237,19 @@ func (a *applying) Found(p *plan.Plan) ([]plan.Value, error) {
 // applyAll makes the changes in their order, those that are alike at once.
 func (a *applying) applyAll() error {
 	for steps := a.seq.Steps; len(steps) > 0; {
+		idle, err := steps[0].Idle(a)
+		if err != nil {
+			return a.c.fault(err)
+		}
+		if idle {
+			steps = steps[1:]
+			continue
+		}
+		if steps[0].Replaced() {
+			if err := a.forbidden(steps[1]); err != nil {
+				return err
+			}
+		}
 		alike := 1
 		for alike < len(steps) && !a.c.singly && steps[0] != a.seq.Main && steps[0].Alike(steps[alike]) {
 			alike++
@@ -253,6 +266,9 @@ func (a *applying) applyAll() error {
 			steps, list, before = steps[n:], list[n:], before[n:]
 		}
 	}
+	if a.judged < len(a.seen) { // a row that rules have seen linked is not linked any more
+		return a.movedFrom(a.seen[a.judged])
+	}
 	return nil
 }
 
@@ -267,6 +283,9 @@ func (a *applying) ready(steps []*bind.Writing) (list []*write.Change, before []
 			if old, err = a.seenOf(); old != nil {
 				ch = old.still(ch)
 			}
+		}
+		if ch != nil && err == nil && w.Released() != nil && (old == nil || old.match == nil) {
+			err = a.linkedStill(w, ch)
 		}
 		switch bad, malformed := errors.AsType[*plan.Error](err); {
 		case ch != nil && err == nil:
@@ -407,21 +426,8 @@ func (a *applying) answer() error {
 
 // dead is the fault of a change that refers to a row that is not there. What forbids the change in any case comes before.
 func (a *applying) dead(w *bind.Writing) error {
-	ch := w.Change
-	if ch.Kind == write.Create || ch.Kind == write.Update {
-		var before []plan.Value
-		if ch.Kind == write.Update {
-			key, err := w.Key(a)
-			if err == nil && key != nil {
-				before, err = a.c.row(ch.Before.Plan.At(key))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if refusal := ch.Judge(before); refusal != nil {
-			return a.refused(a.c, w, ch, refusal)
-		}
+	if err := a.forbidden(w); err != nil {
+		return err
 	}
 	f := refusalFault(&write.Refusal{Kind: write.DeadLink})
 	for _, at := range slices.Sorted(maps.Values(w.Bound)) {
@@ -431,6 +437,46 @@ func (a *applying) dead(w *bind.Writing) error {
 		f.details = []detail{deadLink(w.Reference)}
 	}
 	return f
+}
+
+// forbidden is the fault of a change that is forbidden whatever it refers to; nil for none.
+func (a *applying) forbidden(w *bind.Writing) error {
+	ch := w.Change
+	if ch.Kind != write.Create && ch.Kind != write.Update {
+		return nil
+	}
+	var before []plan.Value
+	if ch.Kind == write.Update {
+		key, err := w.Key(a)
+		if err == nil && key != nil {
+			before, err = a.c.row(ch.Before.Plan.At(key))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if refusal := ch.Judge(before); refusal != nil {
+		return a.refused(a.c, w, ch, refusal)
+	}
+	return nil
+}
+
+// linkedStill gives the change of a row that is to be released the precondition that the row is as it was when it was linked.
+func (a *applying) linkedStill(w *bind.Writing, ch *write.Change) error {
+	p := ch.Before.Plan.At(ch.Key)
+	row, err := a.c.row(p)
+	if err != nil {
+		return err
+	}
+	again, err := a.c.row(w.Released())
+	if err != nil {
+		return err
+	}
+	if row == nil || again == nil || !sameKey(w.Released().Top.KeyOf(again), ch) {
+		return a.c.fault(&write.Refusal{Kind: write.Conflict})
+	}
+	ch.Match = &write.Match{Tags: []string{string(p.Top.AppendTag(nil, row))}}
+	return nil
 }
 
 func deadLink(at string) detail {

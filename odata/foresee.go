@@ -107,7 +107,14 @@ func (a *asking) entity(of *bind.Resource) ([]plan.Value, error) {
 
 // step adds a change. key is that of the entity that the path names, where it had to be read.
 func (a *asking) step(r *writer, w *bind.Writing, key []plan.Value) error {
-	ch, err := w.Ready(a)
+	var ch *write.Change
+	idle, err := w.Idle(a)
+	if idle {
+		return nil
+	}
+	if err == nil {
+		ch, err = w.Ready(a)
+	}
 	switch bad, ok := errors.AsType[*plan.Error](err); {
 	case errors.Is(err, bind.ErrUnforeseen) && !w.Judged():
 		a.touch(w.Change) // nobody has to know what it writes
@@ -122,6 +129,10 @@ func (a *asking) step(r *writer, w *bind.Writing, key []plan.Value) error {
 	if w == r.seq.Main && key != nil {
 		with := *ch
 		with.Key, ch = key, &with
+	}
+	if w.Released() != nil { // the transaction looks for the tag
+		with := *ch
+		with.Match, ch = &write.Match{Any: true}, &with
 	}
 	row := a.rowOf(w, ch)
 	if w.Judged() {

@@ -40,6 +40,12 @@ type ruledTag struct {
 	Order *int    `odata:"order"`
 }
 
+type ruledSlip struct {
+	ID    int     `odata:"id,key"`
+	Order *int    `odata:"order,unique"`
+	Note  *string `odata:"note"`
+}
+
 // ruled is a service whose rules are a function. asked are the proposals of each call.
 type ruled struct {
 	http.Handler
@@ -60,12 +66,16 @@ func newRuled(t *testing.T, verdict func(n int, list []odata.Proposal) (odata.Ve
 		{Name: "Orders", Rows: []ruledOrder{{1, "open", nil, "bob", "s"}, {2, "locked", nil, "bob", "s"}}, Write: &orders, Navigations: []memory.Navigation{
 			{Name: "items", To: "Items", Many: true, On: map[string]string{"id": "order"}, Partner: "of"},
 			{Name: "tags", To: "Tags", Many: true, On: map[string]string{"id": "order"}, Partner: "of"},
+			{Name: "slip", To: "Slips", On: map[string]string{"id": "order"}},
 		}},
 		{Name: "Items", Rows: []ruledItem{{1, 1, "2.50", nil}}, Write: &all, Navigations: []memory.Navigation{
 			{Name: "of", To: "Orders", On: map[string]string{"order": "id"}, Foreign: true, Partner: "items"},
 		}},
 		{Name: "Tags", Rows: []ruledTag{{Name: "a"}}, Write: &tags, Navigations: []memory.Navigation{
 			{Name: "of", To: "Orders", On: map[string]string{"order": "id"}, Foreign: true, Partner: "tags"},
+		}},
+		{Name: "Slips", Rows: []ruledSlip{{ID: 1}, {ID: 2}}, Write: &tags, Navigations: []memory.Navigation{
+			{Name: "of", To: "Orders", On: map[string]string{"order": "id"}, Foreign: true},
 		}},
 		{Name: "Notes", Rows: []note{{ID: 1, Text: "one"}}, Write: &plain},
 	}})
@@ -338,6 +348,79 @@ func TestLinksMoveWhileRulesJudge(t *testing.T) {
 		if diff := cmp.Diff(want, judged); diff != "" || w.Code != 200 || !strings.Contains(w.Body.String(), `"order":2`) {
 			t.Errorf("%s: %d %s: %s", name, w.Code, w.Body, diff)
 		}
+	}
+}
+
+// Rules judge the row that a link to one takes the place of, and another one if others link it while they judge.
+func TestRulesOfReplacedLinks(t *testing.T) {
+	t.Parallel()
+	s := newRuled(t, nil)
+	other := func(n int, body string) {
+		if w := request(s, "PATCH", fmt.Sprintf("Slips(%d)", n), body, anyTag...); w.Code != 200 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	const free1, free2, held1, held2 = `{"id":1,"order":null,"note":null}`, `{"id":2,"order":null,"note":null}`, `{"id":1,"order":1,"note":null}`, `{"id":2,"order":1,"note":null}`
+	release1, link1, link2 := "update Slips 1 "+held1+" > "+free1, "update Slips 1 "+free1+" > "+held1, "update Slips 2 "+free2+" > "+held2
+	for _, step := range []struct {
+		name, id  string
+		meanwhile func()
+		status    int
+		want      []string
+	}{
+		{"none before", "1", nil, 204, []string{link1}},
+		{"itself", "1", nil, 204, []string{"update Slips 1 " + held1 + " > " + held1}},
+		{"another one", "2", nil, 204, []string{release1, link2}},
+		{"linked meanwhile", "2", func() { other(2, `{"order":null}`); other(1, `{"order":1}`) }, 204, []string{"update Slips 2 " + held2 + " > " + held2, release1, link2}},
+		{"unlinked meanwhile", "1", func() { other(2, `{"order":null}`) }, 204, []string{"update Slips 2 " + held2 + " > " + free2, link1, link1}},
+	} {
+		var got []string
+		others := false
+		s.verdict = func(_ int, list []odata.Proposal) (odata.Verdict, error) {
+			if others {
+				return odata.Verdict{}, nil
+			}
+			if first := got == nil; first && step.meanwhile != nil {
+				others = true
+				step.meanwhile()
+				others = false
+			}
+			got = append(got, proposed(list)...)
+			return odata.Verdict{}, nil
+		}
+		w := request(s, "PUT", "Orders(1)/slip/$ref", `{"@odata.id":"Slips(`+step.id+`)"}`, anyTag...)
+		if diff := cmp.Diff(step.want, got); diff != "" || w.Code != step.status {
+			t.Errorf("%s: %d %s: %s", step.name, w.Code, w.Body, diff)
+		}
+		if is := request(s, "GET", "Orders(1)/slip/id/$value", "").Body.String(); is != step.id {
+			t.Errorf("%s: the slip is %s", step.name, is)
+		}
+	}
+	s.verdict = amends(0, "id", "7")
+	if w := request(s, "PUT", "Orders(1)/slip/$ref", `{"@odata.id":"Slips(2)"}`, anyTag...); w.Code != 503 {
+		t.Errorf("an amended key: %d %s", w.Code, w.Body)
+	}
+	s.verdict = amends(1, "note", `"linked"`)
+	if w := request(s, "PUT", "Orders(1)/slip/$ref", `{"@odata.id":"Slips(2)"}`, anyTag...); w.Code != 204 {
+		t.Errorf("an amended link behind a release: %d %s", w.Code, w.Body)
+	}
+	s.verdict = amends(0, "note", `"again"`)
+	if w := request(s, "PUT", "Orders(1)/slip/$ref", `{"@odata.id":"Slips(2)"}`, anyTag...); w.Code != 204 {
+		t.Errorf("an amended link of the linked row: %d %s", w.Code, w.Body)
+	}
+	if is := request(s, "GET", "Orders(1)/slip/note/$value", "").Body.String(); is != "again" {
+		t.Errorf("the note is %s", is)
+	}
+	s.verdict = amends(0, "note", `"released"`)
+	if w := request(s, "PUT", "Orders(1)/slip/$ref", `{"@odata.id":"Slips(1)"}`, anyTag...); w.Code != 204 {
+		t.Errorf("an amended release: %d %s", w.Code, w.Body)
+	}
+	if is := request(s, "GET", "Slips(2)", "").Body.String(); !strings.Contains(is, `"order":null,"note":"released"`) {
+		t.Errorf("the released row is %s", is)
+	}
+	s.verdict = amends(0, "note", `"first"`)
+	if w := request(s, "PUT", "Orders(2)/slip/$ref", `{"@odata.id":"Slips(2)"}`, anyTag...); w.Code != 204 {
+		t.Errorf("an amended link with nothing to release: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -186,10 +186,13 @@ func (a *asking) amended(r *writer, steps []*step) (what string, err error) {
 	}
 	i := 0
 	for _, w := range r.seq.Steps {
-		if !w.Judged() {
+		if !w.Judged() || i == len(steps) || w.Place != steps[i].w.Place { // rules have not seen it
 			continue
 		}
 		ch, err := w.Ready(a)
+		if w.Released() != nil && (err != nil || ch == nil) {
+			return "", r.moved(a.c) // others have unlinked the row meanwhile
+		}
 		if err != nil || ch == nil {
 			return "the amendments contradict a link", nil //nolint:nilerr // it is the fault of the rules
 		}

@@ -146,6 +146,9 @@ func (r *writer) refused(c *changes, w *bind.Writing, ch *write.Change, err erro
 	if again := r.again(c, w, refusal); again != nil {
 		return again
 	}
+	if w.Released() != nil && (refusal.Kind == write.RowNotFound || refusal.Kind == write.PreconditionFailed) {
+		return c.fault(&write.Refusal{Kind: write.Conflict, Cause: err}) // others link meanwhile
+	}
 	f := (*fault)(nil)
 	switch kind := refusal.Kind; {
 	case kind == write.RowNotFound && r.linked != nil: // others have removed it meanwhile

@@ -76,6 +76,10 @@ type Writing struct {
 	key, other *end
 	// needed reports that a later change needs the row.
 	needed bool
+	// released is the row where the change only unlinks the one that is linked, if there is one. next is the row that the next
+	// change links in its place; nil for none.
+	released *Resource
+	next     *end
 }
 
 // Gives reports whether the service, and not the client, gives the value at a path.

@@ -9,7 +9,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// links are the navigation properties to one whose columns the client gives values, none of them null: null names nothing.
+// links are the navigation properties whose foreign key the entity holds and the client gives values, none of them null: null names
+// nothing.
 func (c *change) links() []*edm.Navigation {
 	var out []*edm.Navigation
 	for _, nav := range slices.Concat(c.Set.Type.Navigation, c.Set.Type.Unlisted) {
@@ -21,7 +22,7 @@ func (c *change) links() []*edm.Navigation {
 				}
 			}
 		}
-		if !nav.Collection && given && !isNull {
+		if nav.HeldByOwn() && given && !isNull {
 			out = append(out, nav)
 		}
 	}

@@ -305,6 +305,39 @@ func (t *take) into(a *write.Assignment, in Known) (bool, error) {
 	return true, nil
 }
 
+// Released returns the plan that finds the row of a change that unlinks the one that is linked, if there is one; nil for other
+// changes.
+func (w *Writing) Released() *plan.Plan {
+	if w.released == nil {
+		return nil
+	}
+	return w.released.Find
+}
+
+// Replaced reports whether the next change links another row in the place of the one that is released.
+func (w *Writing) Replaced() bool { return w.next != nil }
+
+// Idle reports whether there is nothing to release: no row is linked, or the one that is to be linked.
+func (w *Writing) Idle(in Known) (bool, error) {
+	if w.released == nil {
+		return false, nil
+	}
+	key, err := w.Key(in)
+	if key == nil || err != nil || w.next == nil {
+		return key == nil, err
+	}
+	if w.next.key == nil && w.next.made != nil && in.Made(w.next.made.Change) == nil {
+		return false, nil // a new row is not linked
+	}
+	next, err := w.next.keyIn(in)
+	for i, p := range w.Change.Set.Type.Key {
+		if next == nil || !plan.Same(&plan.Literal{T: p.Type, Value: key[i]}, &plan.Literal{T: p.Type, Value: next[i]}) {
+			return false, err
+		}
+	}
+	return true, err
+}
+
 // Key returns the key of the row that is changed; nil where there is none, or a change before makes it.
 func (w *Writing) Key(in Known) ([]plan.Value, error) {
 	if w.key == nil {

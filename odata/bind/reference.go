@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
@@ -13,6 +14,13 @@ func (r *Resource) Refer(to *Resource, o WriteOptions) (*Sequence, error) {
 	switch {
 	case r.Nav.Through:
 		return s.out, s.between(write.Link, r.Nav, endOf(r.Own), endOf(to), "")
+	case r.Nav.Inverse:
+		if r.Own.Row == nil { // the row that an earlier request makes is not there to look at: the transaction releases
+			if err := s.release(r.Nav, r.Own, r, to, ""); err != nil {
+				return nil, err
+			}
+		}
+		return s.out, s.hold(r.Nav, endOf(r.Own), to, o.Match, "")
 	case r.Nav.Collection:
 		return s.out, s.hold(r.Nav, endOf(r.Own), to, o.Match, "")
 	}
@@ -29,8 +37,8 @@ func (r *Resource) Unlink(of *Resource, o WriteOptions) (*Sequence, error) {
 	switch {
 	case r.Nav.Through:
 		return s.out, s.between(write.Unlink, r.Nav, endOf(r.Own), endOf(of), "")
-	case r.Nav.Collection:
-		return s.out, s.hold(r.Nav, nil, of, o.Match, "")
+	case r.Nav.HeldByTarget():
+		return s.out, s.letGo(r.Nav, r.Own, of, o.Match, "")
 	}
 	c := r.Own.change(write.Update, o.amended("", nil), WriteOptions{Minimal: true, Match: o.Match})
 	if err := c.unlink(r.Nav, r.Nav.Pairs); err != nil {
@@ -54,14 +62,20 @@ func (r *Resource) Member(key []plan.Value) (*Resource, error) {
 	if r.Own.Row != nil {
 		return &Resource{Kind: OfEntity, Set: r.Set, Key: key, binder: r.binder, opts: r.opts, query: &syntax.Query{}}, nil
 	}
+	return r.related(r.Own, r.Nav, key)
+}
+
+// related returns the resource of an entity that is linked to an entity of the path. Without a key it is the entity that a navigation
+// property to one names.
+func (r *Resource) related(of *Resource, nav *edm.Navigation, key []plan.Value) (*Resource, error) {
 	b := newBinding(r.binder, r.opts)
-	own := *r.Own.Find.Top.Query
+	own := *of.Find.Top.Query
 	b.ranges = r.ranges // those of the path are taken
-	in, err := b.enter(r.Set)
+	in, err := b.enter(nav.Target)
 	if err != nil {
 		return nil, err
 	}
-	in.Nav, in.Outer = r.Nav, own.Range
+	in.Nav, in.Outer = nav, own.Range
 	q := b.query(in)
 	q.From = &own
 	for i := range key {

@@ -124,7 +124,7 @@ func (r *Resource) Update(e *Entity, o WriteOptions) (*Sequence, error) {
 		return nil, err
 	}
 	s.out.Steps, s.out.Main = append(s.out.Steps, w), w
-	if err := s.toMany(endMade(w), e, 0); err != nil {
+	if err := s.toMany(endMade(w), e, r, 0); err != nil {
 		return nil, err
 	}
 	return s.out, s.answer(c, o, follows)
@@ -150,9 +150,11 @@ func (s *sequence) answer(c *change, o WriteOptions, follows bool) error {
 	return nil
 }
 
-// hasMany reports whether an entity is linked by properties to many, which is done behind its creation.
+// hasMany reports whether an entity is linked by foreign keys of others or by tables in between, which is done behind its creation.
 func hasMany(e *Entity) bool {
-	return slices.ContainsFunc(e.Related, func(r Related) bool { return r.Nav.Collection && len(r.Entities)+len(r.References) > 0 })
+	return slices.ContainsFunc(e.Related, func(r Related) bool {
+		return !r.Nav.HeldByOwn() && (len(r.Entities)+len(r.References) > 0 || r.Null)
+	})
 }
 
 // parent is the entity that a new one is created for.
@@ -200,7 +202,7 @@ func (s *sequence) create(r *Resource, e *Entity, o WriteOptions, follows bool, 
 	if len(e.Related) == 0 {
 		return w, c, nil
 	}
-	return w, c, s.toMany(endMade(w), e, depth)
+	return w, c, s.toMany(endMade(w), e, nil, depth)
 }
 
 // below is the set of the entities that the body has for a navigation property.
@@ -225,7 +227,7 @@ func (s *sequence) nested(r *Resource, e *Entity, many bool, of *parent, depth i
 func (s *sequence) toOne(c *change, e *Entity, depth int) error {
 	for i := range e.Related {
 		rel := &e.Related[i]
-		if rel.Nav.Collection {
+		if !rel.Nav.HeldByOwn() {
 			continue
 		}
 		pairs := rel.Nav.Pairs
@@ -265,11 +267,17 @@ func (s *sequence) toOne(c *change, e *Entity, depth int) error {
 }
 
 // toMany links an entity by the foreign keys of others, and by tables in between.
-func (s *sequence) toMany(own *end, e *Entity, depth int) error {
+// linked is the entity where it was there before.
+func (s *sequence) toMany(own *end, e *Entity, linked *Resource, depth int) error {
 	for i := range e.Related {
 		rel := &e.Related[i]
-		if !rel.Nav.Collection {
+		if rel.Nav.HeldByOwn() {
 			continue
+		}
+		if rel.Nav.Inverse && linked != nil {
+			if err := s.replace(rel, linked); err != nil {
+				return err
+			}
 		}
 		if err := s.newOnes(rel, own, depth); err != nil {
 			return err
@@ -287,6 +295,22 @@ func (s *sequence) toMany(own *end, e *Entity, depth int) error {
 		}
 	}
 	return nil
+}
+
+// replace releases the row that a property to one names, for the one that the body has in its place.
+func (s *sequence) replace(rel *Related, linked *Resource) error {
+	if linked.Row != nil || !rel.Null && len(rel.References) == 0 {
+		return nil // the row that an earlier request makes is not there to look at: the transaction releases
+	}
+	previous, err := linked.related(linked, rel.Nav, nil)
+	if err != nil {
+		return at(err, rel.Path)
+	}
+	var next *Resource
+	if !rel.Null {
+		next = rel.References[0]
+	}
+	return s.release(rel.Nav, linked, previous, next, rel.Path)
 }
 
 // newOnes binds the creation of the entities that the body has for a navigation property to many.
@@ -317,8 +341,21 @@ func (s *sequence) newOnes(rel *Related, own *end, depth int) error {
 	return nil
 }
 
-// hold links a row that is there by its own foreign key. own is nil to unlink it.
+// hold links a row that is there by its own foreign key.
 func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Match, path string) error {
+	return s.holder(r, nav, m, path, func(c *change) error { return c.link(nav, reversed(nav), own, "") })
+}
+
+// letGo unlinks a row by its own foreign key, if that still names the owner.
+func (s *sequence) letGo(nav *edm.Navigation, owner, r *Resource, m *write.Match, path string) error {
+	return s.holder(r, nav, m, path, func(c *change) error {
+		c.held = endOf(owner).named(reversed(nav))
+		return c.unlink(nav, reversed(nav))
+	})
+}
+
+// holder binds the change of a row that is there, and holds the foreign key of a link.
+func (s *sequence) holder(r *Resource, nav *edm.Navigation, m *write.Match, path string, assign func(c *change) error) error {
 	if w := r.Set.Write; w == nil || !w.Update {
 		return at(plan.Errorf(plan.Malformed, -1, "the entities of %s cannot be changed", r.Set.Name), path)
 	}
@@ -330,19 +367,27 @@ func (s *sequence) hold(nav *edm.Navigation, own *end, r *Resource, m *write.Mat
 		c.out.key = endOf(r)
 	}
 	c.out.Reference = nameOr(path, nav)
-	var err error
-	if own == nil {
-		c.held = endOf(s.main.Own).named(reversed(nav))
-		err = c.unlink(nav, reversed(nav))
-	} else {
-		err = c.link(nav, reversed(nav), own, "")
-	}
-	if err != nil {
+	if err := assign(c); err != nil {
 		return at(err, path)
 	}
 	w, err := c.update()
 	s.out.Steps = append(s.out.Steps, w)
 	return err
+}
+
+// release unlinks the row that a navigation property to one names, if there is one, and it is not the next one.
+func (s *sequence) release(nav *edm.Navigation, owner, previous, next *Resource, path string) error {
+	if w := nav.Target.Write; w == nil || !slices.ContainsFunc(nav.HeldPaths(), func(p []*edm.Property) bool { return nav.Target.Access(p...) == edm.Free }) {
+		return at(plan.Errorf(plan.Malformed, -1, "%s: this link cannot be written", nav.Name), path)
+	}
+	if err := s.letGo(nav, owner, previous, &write.Match{}, path); err != nil {
+		return err
+	}
+	w := s.out.Steps[len(s.out.Steps)-1]
+	if w.released = previous; next != nil {
+		w.next = endOf(next).needed()
+	}
+	return nil
 }
 
 // between adds or removes a link over a table in between.

@@ -135,13 +135,15 @@ type Navigation struct {
 	Collection bool
 	// Nullable tells for to-one whether there may be no target.
 	Nullable bool
+	// Inverse reports, of a navigation to one, that the row of the target holds the foreign key.
+	Inverse bool
 	// Partner is the name of the inverse navigation property of the target's type; empty where there is none.
 	Partner string
 	// Pairs are what the navigation compares; nil where it goes through a table in between. A pair may lack a path where a column
 	// is no property.
 	Pairs []Pair
-	// Constrained reports that Pairs are referential constraints: of a navigation to one, over visible properties of the types
-	// themselves. OData-CSDL 8.5
+	// Constrained reports that Pairs are referential constraints: of a navigation to one that is not Inverse, over visible
+	// properties of the types themselves. OData-CSDL 8.5
 	Constrained bool
 	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and
 	// removed. A client may do so if the sets at both ends have Write.Update.

@@ -67,7 +67,7 @@ func (s *EntitySet) Relinks(nav *Navigation) bool {
 	switch {
 	case nav.Through:
 		return nav.Linkable && s.Write != nil && s.Write.Update && nav.Target.Write != nil && nav.Target.Write.Update
-	case nav.Collection:
+	case nav.HeldByTarget():
 		holder = nav.Target
 	}
 	return holder.Write != nil && holder.Write.Update && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) == Free })
@@ -89,27 +89,34 @@ func (s *EntitySet) DeepInserts(nav *Navigation) bool {
 	switch {
 	case nav.Through:
 		return nav.Linkable
-	case nav.Collection:
+	case nav.HeldByTarget():
 		holder = nav.Target
 	}
 	return holder.Write != nil && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) != Computed })
 }
 
-// Binds reports whether clients may link a new entity of the set to one that is there, by a navigation property to one.
+// Binds reports whether clients may link a new entity of the set to one that is there, by its own foreign key.
 func (s *EntitySet) Binds(nav *Navigation) bool {
-	return !nav.Collection && s.Write != nil && s.Write.Create && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return s.Access(p...) != Computed })
+	return nav.HeldByOwn() && s.Write != nil && s.Write.Create && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return s.Access(p...) != Computed })
 }
 
-// HeldPaths returns the paths of the foreign key behind a navigation property: of the own type for a property to one, of the
-// target's for one to many. It is nil where the navigation goes through a table in between, or compares a column that
-// is no property.
+// HeldByOwn reports whether the row that has the navigation property holds the foreign key. It is false where the navigation goes
+// through a table in between.
+func (n *Navigation) HeldByOwn() bool { return !n.Through && !n.Collection && !n.Inverse }
+
+// HeldByTarget reports whether the row of the target holds the foreign key. It is false where the navigation goes through a table in
+// between.
+func (n *Navigation) HeldByTarget() bool { return !n.Through && (n.Collection || n.Inverse) }
+
+// HeldPaths returns the paths of the foreign key behind a navigation property, of the type that holds it. It is nil where the
+// navigation goes through a table in between, or compares a column that is no property.
 func (n *Navigation) HeldPaths() [][]*Property {
 	var out [][]*Property
 	for _, p := range n.Pairs {
 		if p.Own == nil || p.Other == nil {
 			return nil
 		}
-		if n.Collection {
+		if n.HeldByTarget() {
 			out = append(out, p.Other)
 		} else {
 			out = append(out, p.Own)

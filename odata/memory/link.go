@@ -95,7 +95,26 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 		b.fault(place, "%v does not identify one row of %q: set Many, or compare with its key, or a unique property", n.On, n.To)
 		return
 	}
-	nav.Constrained = visible == len(own)
+	nav.Inverse = b.inverse(l, n)
+	nav.Nullable = nav.Nullable || nav.Inverse
+	nav.Constrained = !nav.Inverse && visible == len(own)
+}
+
+// inverse reports whether the row of the target holds the foreign key of a navigation to one: if the target has a foreign key over the
+// same properties, or if neither has one and they are the own key and not that of the target.
+func (b *builder) inverse(l *link, n Navigation) bool {
+	whole := func(s *set, places []int) bool {
+		key := s.edm.Type.Key
+		return len(key) == len(places) && !slices.ContainsFunc(key, func(p *edm.Property) bool { return !slices.Contains(places, s.byName[p.Name]) })
+	}
+	back := func(other Navigation) bool {
+		on := map[string]string{}
+		for own, target := range other.On {
+			on[target] = own
+		}
+		return other.Foreign && other.To == l.from.cfg.Name && maps.Equal(on, n.On)
+	}
+	return !n.Foreign && (slices.ContainsFunc(l.to.cfg.Navigations, back) || whole(l.from, l.own) && !whole(l.to, l.other))
 }
 
 // pathAt is the path of the property, hidden ones included, that a place in a row has; nil for none.

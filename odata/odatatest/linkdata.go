@@ -51,6 +51,19 @@ func LinkTables() []Table {
 			Name: "related", Key: []string{"one_id", "other_id"}, Foreign: []string{"one_id -> products(id)", "other_id -> products(id)"},
 			Columns: []string{"one_id str!", "other_id str!"}, Rows: [][]any{{"P1", "P3"}},
 		},
+		{Name: "holders", Key: []string{"id"}, Columns: []string{"id str!", "name str!"}, Rows: [][]any{{"h1", "One"}, {"h2", "Two"}, {"h3", "Three"}}},
+		{
+			Name: "passes", Key: []string{"id"}, Unique: []string{"holder_id"}, Foreign: []string{"holder_id -> holders(id)"},
+			Columns: []string{"id auto!", "holder_id str", "text str!"}, Rows: [][]any{{1, "h1", "first"}, {2, nil, "second"}, {3, "h3", "locked"}, {4, nil, "locked"}},
+		},
+		{
+			Name: "lockers", Key: []string{"id"}, Unique: []string{"holder_id"}, Foreign: []string{"holder_id -> holders(id)"},
+			Columns: []string{"id auto!", "holder_id str!"}, Rows: [][]any{{1, "h1"}, {2, "h3"}},
+		},
+		{
+			Name: "profiles", Key: []string{"holder_id"}, Foreign: []string{"holder_id -> holders(id)"},
+			Columns: []string{"holder_id str!", "text str!"}, Rows: [][]any{{"h1", "of one"}},
+		},
 	}
 }
 
@@ -68,6 +81,8 @@ func LinkMapping() sqlsource.Config {
 	customers.Set = map[string]string{"owner": "@user_id"}
 	orders.Set, orders.Filter, orders.Version = map[string]string{"owner": "@user_id"}, "owner eq @user_id", "version"
 	items.Touch, items.Filter = map[string]string{"changed": "@now"}, "locked eq null or locked eq false"
+	passes := writes()
+	passes.Filter = "text ne 'locked'"
 	return sqlsource.Config{
 		Namespace: "Test", Guard: edm.GuardNone, Protected: protected,
 		EntitySets: []sqlsource.EntitySet{
@@ -94,6 +109,12 @@ func LinkMapping() sqlsource.Config {
 			{Name: "Tags", Table: "tags", Write: &sqlsource.Write{Create: true, Update: true}, Navigations: []sqlsource.Navigation{
 				{Name: "orders", To: "Orders", Many: true, Via: "order_tags", FromKey: "tag_code", ToKey: "order_id"},
 			}},
+			{Name: "Holders", Table: "holders", Type: "Holder", Write: writes(), Navigations: []sqlsource.Navigation{
+				one("pass", "Passes", "id", "holder_id"), one("locker", "Lockers", "id", "holder_id"), one("profile", "Profiles", "id", "holder_id"),
+			}},
+			{Name: "Passes", Table: "passes", Type: "Pass", Write: passes, Navigations: []sqlsource.Navigation{one("holder", "Holders", "holder_id", "id")}},
+			{Name: "Lockers", Table: "lockers", Type: "Locker", Write: writes(), Navigations: []sqlsource.Navigation{one("holder", "Holders", "holder_id", "id")}},
+			{Name: "Profiles", Table: "profiles", Type: "Profile", Write: writes(), Navigations: []sqlsource.Navigation{one("holder", "Holders", "holder_id", "id")}},
 		},
 	}
 }

@@ -10,7 +10,7 @@ import (
 func RunLinkRules(t *testing.T, fresh func(testing.TB) Subject) {
 	t.Helper()
 	runRules(t, fresh, map[string][]rule{
-		"below": createsBelow(), "bind": slices.Concat(binds(), bindsOfMany()), "references": slices.Concat(references(), specialReferences(), deadReferences()), "in between": inBetween(), "deep": deepInserts(), "refused": linksRefused(),
+		"below": createsBelow(), "bind": slices.Concat(binds(), bindsOfMany()), "references": slices.Concat(references(), specialReferences(), deadReferences()), "in between": inBetween(), "deep": deepInserts(), "one to one": oneToOne(), "refused": linksRefused(),
 	})
 }
 

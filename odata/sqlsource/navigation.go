@@ -210,7 +210,7 @@ func sameWay(a, b *relationship) bool {
 	return pairs(a) == pairs(b)
 }
 
-// identifies tells whether columns pick at most one row.
+// identifies reports whether values of the columns, none of them null, pick at most one row.
 func identifies(s *set, columns []string) bool {
 	var key []string
 	for _, p := range s.edm.Type.Key {
@@ -220,7 +220,7 @@ func identifies(s *set, columns []string) bool {
 			}
 		}
 	}
-	for _, unique := range append([][]string{key, s.table.Key}, s.table.Unique...) {
+	for _, unique := range slices.Concat([][]string{key, s.table.Key}, s.table.Unique, s.table.UniqueOrNull) {
 		if len(unique) == 0 {
 			continue
 		}
@@ -313,8 +313,31 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 			}
 			nav.Pairs = append(nav.Pairs, edm.Pair{Own: r.from.pathOf(from), Other: r.to.pathOf(to)})
 		}
-		nav.Constrained = !r.many && visible == len(r.columns)
+		nav.Inverse = !r.many && r.inverse()
+		nav.Constrained = !r.many && !nav.Inverse && visible == len(r.columns)
 	}
 	b.mapping.Links[nav] = link
 	return nav
+}
+
+// inverse reports whether the row of the target holds the foreign key of a way to one: by the foreign keys of the tables, and without
+// one by the columns, if they are the own key and not that of the target.
+func (r *relationship) inverse() bool {
+	is := func(from, to *set, columns, targets []string) bool {
+		return slices.ContainsFunc(from.table.Foreign, func(f introspect.ForeignKey) bool {
+			key := &relationship{columns: f.Columns, targets: f.Referenced}
+			return f.Table == to.table.Name && f.Schema == to.table.Schema && len(f.Columns) == len(f.Referenced) && sameWay(key, &relationship{columns: columns, targets: targets})
+		})
+	}
+	whole := func(s *set, columns []string) bool {
+		key := s.edm.Type.Key
+		return len(key) == len(columns) && !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(key, s.prop[c]) })
+	}
+	switch {
+	case is(r.from, r.to, r.columns, r.targets):
+		return false
+	case is(r.to, r.from, r.targets, r.columns):
+		return true
+	}
+	return whole(r.from, r.columns) && !whole(r.to, r.targets)
 }

@@ -181,8 +181,8 @@ func (r *reader) mysqlIndexes(all *named) error {
 			continue
 		case ix.name == "PRIMARY":
 			t.Key = ix.columns
-		case ix.unique && t.allRequired(ix.columns) && !sameColumns(ix.columns, t.Key):
-			t.Unique = append(t.Unique, ix.columns)
+		case ix.unique:
+			t.unique(ix.columns)
 		}
 		t.Indexes = append(t.Indexes, ix.columns)
 	}

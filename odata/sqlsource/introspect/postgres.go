@@ -89,8 +89,8 @@ func (r *reader) postgresKeys(all *named) error {
 		columns := strings.Split(c.text(3), sep)
 		if c.yes(2) {
 			t.Key = columns
-		} else if t.allRequired(columns) && !sameColumns(columns, t.Key) {
-			t.Unique = append(t.Unique, columns)
+		} else {
+			t.unique(columns)
 		}
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, i.indisprimary,
 			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(i.indkey::int[]) WITH ORDINALITY k(num, n)

@@ -215,8 +215,8 @@ func (r *reader) sqliteIndexes(t *Table) error {
 			continue
 		}
 		t.Indexes = append(t.Indexes, columns)
-		if ix.unique && t.allRequired(columns) && !sameColumns(columns, t.Key) {
-			t.Unique = append(t.Unique, columns)
+		if ix.unique {
+			t.unique(columns)
 		}
 	}
 	return nil
@@ -234,11 +234,18 @@ func (t *Table) numbered() {
 	t.RowID = ""
 }
 
-func (t *Table) allRequired(columns []string) bool {
-	return !slices.ContainsFunc(columns, func(name string) bool {
-		c := t.Column(name)
-		return c == nil || c.Nullable
-	})
+// unique adds the columns of a unique index, unless they are those of the key, or not all of them columns.
+func (t *Table) unique(columns []string) {
+	is := func(what func(*Column) bool) bool {
+		return slices.ContainsFunc(columns, func(name string) bool { return what(t.Column(name)) })
+	}
+	switch {
+	case sameColumns(columns, t.Key), is(func(c *Column) bool { return c == nil }):
+	case is(func(c *Column) bool { return c.Nullable }):
+		t.UniqueOrNull = append(t.UniqueOrNull, columns)
+	default:
+		t.Unique = append(t.Unique, columns)
+	}
 }
 
 func sameColumns(a, b []string) bool {

@@ -22,8 +22,9 @@ type Table struct {
 	Key []string
 	// RowID is the name of the number that SQLite gives each row, if a part of the key may be null; empty otherwise.
 	RowID string
-	// Unique are further sets of columns that identify a row and cannot be null.
-	Unique [][]string
+	// Unique are further sets of columns that identify a row and cannot be null. UniqueOrNull are those that can be: they identify
+	// a row if none of their values is null.
+	Unique, UniqueOrNull [][]string
 	// Indexes are the leading columns of all indexes, for advice.
 	Indexes [][]string
 	// Ordered are the indexes whose entries alone give rows in an order: B-trees over whole columns and all rows, ready
