@@ -80,8 +80,8 @@ func (m *model) relink(o *operation, user int) int {
 	switch {
 	case o.link.path == ownRef && at < 0, o.link.path != ownRef && missing:
 		return 404
-	case at < 0 && o.method == http.MethodPost:
-		return 409
+	case at < 0 && o.method == http.MethodPost: // the precondition comes before the dead link
+		return map[modelTag]int{noTag: 428, staleTag: 412, everyTag: 409}[o.tag]
 	case o.method == http.MethodDelete:
 		held := "null"
 		if at >= 0 {
