@@ -62,7 +62,7 @@ func (s sessions) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, 
 	}
 	r, err := s.findSession(ctx, hash, t.readOwner, into...)
 	switch id := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == colID }); {
-	case errors.Is(err, auth.ErrSessionGone):
+	case errors.Is(err, auth.ErrSessionGone), errors.Is(err, auth.ErrUnavailable), err != nil && ctx.Err() != nil:
 		return r, nil, err
 	case err != nil: // a column may have been dropped, or the text may be no key
 		s.users.CompareAndSwap(t, nil)
