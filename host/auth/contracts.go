@@ -302,7 +302,7 @@ type Session struct {
 	Version int64
 	// UserID is empty for a guest.
 	UserID string
-	// Owner is the row of the user where it was read with the session; else nil. It is not kept.
+	// Owner is the row of the user, without credentials, where it was read with the session; else nil. No store keeps it.
 	Owner *User
 	// Intended is the intended URL, a rooted path; empty for none.
 	Intended string

@@ -294,31 +294,31 @@ func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState()
 // that the request came from or began.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 	p.Audit(event)
-	request := RequestOf(r.Context())
+	p.Logger.Info("audit", auditLine(RequestOf(r.Context()), event, args...)...)
+}
+
+// auditLine is the line of an event. Its second value names the event, and args begin with the ninth.
+func auditLine(request *Request, event string, args ...any) []any {
 	line := append(make([]any, 0, 10+len(args)), "event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client)
 	line = append(line, args...)
 	if session := request.Principal().Session.ID(); session != "" {
 		line = append(line, "session", session)
 	}
-	p.Logger.Info("audit", line...)
+	return line
 }
 
 // AuditRows returns the function that logs and counts that the principal of the context's request has changed a row of an entity
-// set: kind is "create", "update" or "delete", key the key as in an address. No value of the row is logged.
+// set: kind is "create", "update" or "delete", key the key as in an address. No value of the row is logged. The function may be
+// called by several goroutines.
 func (p *Pipeline) AuditRows(ctx context.Context) func(kind, set, key string) {
 	request := RequestOf(ctx)
 	who := request.Principal()
-	const eventAt, setAt, keyAt = 1, 11, 13
-	all := []any{
-		"event", nil, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client,
-		"user", who.UserID, "set", nil, "key", nil,
-	}
+	args := []any{"user", who.UserID, "set", nil, "key", nil}
 	if who.token != nil {
-		all = append(all, "token", who.token.ID)
+		args = append(args, "token", who.token.ID)
 	}
-	if session := who.Session.ID(); session != "" {
-		all = append(all, "session", session)
-	}
+	const eventAt, setAt, keyAt = 1, 8 + 3, 8 + 5
+	all := auditLine(request, "", args...)
 	return func(kind, set, key string) {
 		event := "row_update"
 		switch kind {
