@@ -189,8 +189,13 @@ func (s *swapSite) waitUntil(not string, is func() bool) {
 	s.Helper()
 	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if s.Failed() || time.Now().After(end) {
-			text := s.host.text(s.T)
-			s.Fatalf("%s; the log ends: %s", not, text[max(0, len(text)-2000):])
+			var told []string // the log of writes is long
+			for line := range strings.Lines(s.host.text(s.T)) {
+				if strings.Contains(line, "[WARN]") || strings.Contains(line, "[ERROR]") || strings.Contains(line, "vestibule.plugin") {
+					told = append(told, line)
+				}
+			}
+			s.Fatalf("%s; the log ends: %s", not, strings.Join(told[max(0, len(told)-30):], ""))
 		}
 	}
 }
