@@ -89,6 +89,7 @@ func (b *tab) axe(options, filter string) {
 	}
 	b.Must(err)
 	browsertest.Eval[any](b.Tab, string(source)+`;null`)
+	b.still() // a label is hidden while its column slides in
 	for _, one := range browsertest.Eval[[]string](b.Tab, `axe.run(document, { ...`+options+`, resultTypes: ['violations'] }).then((result) => result.violations
 		.filter(`+filter+`)
 		.map((one) => one.id + ': ' + one.help + '\n' + one.nodes.map((node) => node.html.slice(0, 300)).join('\n')))`) {
