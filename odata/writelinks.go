@@ -117,8 +117,10 @@ func (r *writer) reference(id string, of *edm.EntitySet, path string) (*bind.Res
 	if named.locate(r.opts.Root, target) != nil {
 		return nil, bad()
 	}
-	below, _, _ := strings.Cut(named.target, "?")
-	parsed, err := syntax.Parse(below, syntaxOptions(r.q))
+	if strings.Contains(named.target, "?") {
+		return nil, inBody(path, "the address of an entity takes no options")
+	}
+	parsed, err := syntax.Parse(named.target, syntaxOptions(r.q))
 	if err != nil {
 		return nil, bad()
 	}

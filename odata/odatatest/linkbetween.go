@@ -46,6 +46,7 @@ func inBetween() []rule {
 			{request: "GET Orders(4)/tags/$count", want: "2"},
 			{request: "PATCH Orders(1)?$expand=tags($select=code)", body: `{"note":"x","tags@odata.bind":["Tags('new')"]}`, header: anyTag(), has: []string{`"tags":[{"code":"new"},{"code":"old"}]`}},
 			{request: "POST Orders", body: `{"tags@odata.bind":["Tags('nope')"]}`, status: 409, has: []string{`"target":"tags"`}},
+			{request: "POST Orders", body: `{"tags@odata.bind":["Tags('new')?$filter=code eq 'old'"]}`, status: 400, has: []string{`"target":"tags`, "takes no options"}},
 			{request: "POST Orders", body: `{"note":"deep","tags":[{"code":"x"},{"@odata.id":"Tags('old')"}]}`, status: 201, has: []string{`"tags":[{`, `"code":"old"`, `"code":"x"`}},
 			{request: "GET Orders/$count", want: "5"},
 		}},

@@ -7,6 +7,9 @@ type RequestTexts struct {
 	// Create makes the table. Find has a row where it is there.
 	Create []string
 	Find   string
+	// MayCreate needs the right to make the table, and is to be undone. MariaDB, which undoes none, refuses it whoever asks: those
+	// without the right for that.
+	MayCreate string
 	// Claim inserts a request with ID, print and end, in milliseconds since 1970, unless it is there. It waits for other
 	// transactions that have inserted the same one.
 	Claim string
@@ -35,9 +38,11 @@ func Requests(dialect string) RequestTexts {
 		Ended:  "SELECT 1 FROM vestibule_requests WHERE ends < ? LIMIT 1",
 		Forget: "DELETE FROM vestibule_requests WHERE id IN (SELECT id FROM vestibule_requests WHERE ends < ? LIMIT 1000)",
 	}
+	t.MayCreate = create
 	switch dialect {
 	case "postgres":
 		t.Create[0] = strings.NewReplacer("BLOB", "BYTEA", " WITHOUT ROWID", "").Replace(create)
+		t.MayCreate = t.Create[0]
 		t.Find = "SELECT 1 WHERE to_regclass('vestibule_requests_ends') IS NOT NULL"
 		for _, s := range []*string{&t.Claim, &t.Recall, &t.Keep, &t.Ended, &t.Forget} {
 			*s = numbered(*s)
@@ -46,6 +51,7 @@ func Requests(dialect string) RequestTexts {
 		t.Create = []string{
 			"CREATE TABLE IF NOT EXISTS vestibule_requests (id BINARY(32) NOT NULL PRIMARY KEY, print BINARY(32) NOT NULL, ends BIGINT NOT NULL, answer MEDIUMBLOB, INDEX (ends)) ENGINE=InnoDB",
 		}
+		t.MayCreate = "CREATE TABLE vestibule_requests (id INTEGER, id INTEGER)"
 		t.Find = "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'vestibule_requests'"
 		t.Claim = "INSERT IGNORE INTO vestibule_requests (id, print, ends) VALUES (?, ?, ?)"
 		t.Forget = "DELETE FROM vestibule_requests WHERE ends < ? LIMIT 1000"
