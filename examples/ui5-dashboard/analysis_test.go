@@ -23,7 +23,7 @@ const lines = `(() => {
 	const binding = table?.getBinding('rows');
 	if (!binding || document.querySelector('` + sums + `table .sapUiLocalBusy')) return null;
 	const filled = table.getRows().filter((row) => row.getBindingContext());
-	if (filled.some((row) => row.getBindingContext().getProperty('n') === undefined)) return null; // on its way
+	if (filled.some((row) => row.getBindingContext().getProperty('n') === undefined || !document.getElementById(row.getId()))) return null; // on its way
 	return filled.map((row) => {
 		const line = document.getElementById(row.getId());
 		const title = seen(document.getElementById(row.getId() + '-groupHeader'));
