@@ -71,7 +71,7 @@ func TestSwapOfAValidatorLosesNoWrite(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(dialect, func(t *testing.T) {
 			const people, swaps, between = 8, 10, 60
-			s := newSwapSite(t, dialect)
+			s := newSwapSite(t, dialect, "")
 			var done atomic.Int64
 			var all sync.WaitGroup
 			var over atomic.Bool
@@ -105,15 +105,17 @@ type swapSite struct {
 	dir      string // of config.hcl and the program
 	dialect  string
 	dsn      string
+	more     string // behind swapConfig
 	program  []byte
 	token    string
 	db       *sql.DB
 	programs []string // the checksums of those that have judged
 }
 
-func newSwapSite(t *testing.T, dialect string) *swapSite {
+// newSwapSite starts a host with swapConfig and more of a configuration.
+func newSwapSite(t *testing.T, dialect, more string) *swapSite {
 	t.Helper()
-	s := &swapSite{T: t, dialect: dialect}
+	s := &swapSite{T: t, dialect: dialect, more: more}
 	driver, key := "sqlite", "INTEGER PRIMARY KEY"
 	switch dialect {
 	case "sqlite":
@@ -165,7 +167,7 @@ func (s *swapSite) replace(build int) (sum string) {
 		err = os.Rename(path+".new", path)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(s.dir, "config.hcl"), fmt.Appendf(nil, swapConfig, s.dialect, s.dsn, path, sum), 0o600)
+		err = os.WriteFile(filepath.Join(s.dir, "config.hcl"), fmt.Appendf(nil, swapConfig+s.more, s.dialect, s.dsn, path, sum), 0o600)
 	}
 	if err != nil {
 		s.Fatal(err)
