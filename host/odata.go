@@ -28,10 +28,7 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
-	of := o.validators()
-	callers := odataCaller{who, gate, site.Locale, odataNeeds(o.OData.Model)}
-	callers.columns = callers.columns || out.Validate != nil
-	out.Caller = callers.caller
+	out.Caller = odataCaller{who, gate, site.Locale, o.odataNeeds()}.caller
 	if out.Written == nil {
 		out.Written = func(ctx context.Context, _ odata.Caller, rows []odata.Written) {
 			leave := audit(ctx)
@@ -40,7 +37,7 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 			}
 		}
 	}
-	if len(of) > 0 {
+	if of := o.validators(); len(of) > 0 {
 		out.Validate = newValidation(plugins, of, limits).validate
 	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
@@ -90,10 +87,14 @@ type needs struct {
 	// columns reports whether a row policy, or a value that the service writes, is a column of the user, or a validator
 	// learns of the user.
 	columns bool
+	// judged holds the names of the sets whose changes a plugin judges, which learns of the user.
+	judged map[string]string
 }
 
-func odataNeeds(model *odata.Model) needs {
-	n := needs{open: model.Guard.String() == string(GuardNone)}
+// odataNeeds returns what the endpoint asks of its callers.
+func (o Options) odataNeeds() needs {
+	model := o.OData.Model
+	n := needs{open: model.Guard.String() == string(GuardNone), columns: o.OData.Options.Validate != nil, judged: o.validators()}
 	for _, set := range model.All() {
 		n.open = n.open && set.Guard.String() == string(GuardNone)
 		n.columns = n.columns || namesUser(set.Policy)
@@ -107,6 +108,17 @@ func odataNeeds(model *odata.Model) needs {
 	}
 	return n
 }
+
+// user reports whether the answer to a request needs the row of its user. A batch, and a path of several segments, may turn out to
+// need it where this reports false: the row is then read by itself.
+func (n needs) user(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	set, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, odataRoot), "(")
+	return n.columns && !n.passes(reads) || !reads && n.judged[set] != "" && !strings.Contains(key, "/")
+}
+
+// passes reports whether a request is answered without a look at who asks.
+func (n needs) passes(reads bool) bool { return n.open && (reads || !n.writes) }
 
 func namesUser(text string) bool { return strings.Contains(text, "@user_") }
 
@@ -147,7 +159,7 @@ type odataCaller struct {
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
 	request := auth.RequestOf(r.Context())
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if c.open && (reads || !c.writes) { // the request has been counted, so that its user is known, and nobody looks once more
+	if c.passes(reads) { // the request has been counted, so that its user is known, and nobody looks once more
 		return odata.Caller{Client: request.CountsAs(request.Principal().UserID)}, nil
 	}
 	who, err := c.who.Authenticate(w, r)

@@ -194,7 +194,7 @@ func (h *Host) odataRows() []row {
 	if h.odata == nil {
 		return nil
 	}
-	as := web.Route{Name: "odata", Kind: web.Data}
+	as := web.Route{Name: "odata", Kind: web.Data, NeedsUser: h.o.odataNeeds().user}
 	return []row{
 		{as, odataRoot, asSent, h.explored(), guardOData, false},
 		{as, strings.TrimSuffix(odataRoot, "/"), at, http.HandlerFunc(web.WithSlash), guardOData, false},

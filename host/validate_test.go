@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
@@ -153,6 +157,69 @@ func TestPluginsJudgeWhatClientsWrite(t *testing.T) {
 		}
 		if tt.status == 503 && !strings.Contains(s.log.String(), `plugin "rules"`) && !strings.Contains(s.log.String(), "plugin=rules") {
 			t.Errorf("%s: the log names no plugin: %s", name, s.log)
+		}
+	}
+}
+
+// A change that a plugin judges reads the session and the user together. A read, and a change of a set without a validator, read the
+// session alone.
+func TestJudgedChangesReadTheUserWithTheSession(t *testing.T) {
+	source, err := memory.New(memory.Config{Guard: edm.GuardSettled, Sets: []memory.Set{
+		{Name: "Orders", Rows: []order{{1, "all"}}, Write: &memory.Write{Update: true, Validator: "rules"}},
+		{Name: "Plain", Rows: []order{{1, "all"}}, Write: &memory.Write{Update: true}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule, dsn := rules(t), filepath.Join(t.TempDir(), "host.db")
+	opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
+	db, err := sqlite.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := newSite(t, stepped(t, db), func(o *host.Options) {
+		o.OData, o.Plugins = &host.ODataOptions{Model: source.Model(), Source: source}, []host.Plugin{rule("rules", "")}
+	})
+	b := s.browser(t)
+	b.login(adaEmail, adaPassword, false).want(t, 200, "")
+	handler, err := s.host.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// reads returns of which tables a request reads a row, one text for each statement.
+	reads := func(method, path string) (list []string) {
+		t.Helper()
+		who := newActor(0)
+		r := httptest.NewRequestWithContext(who.context(t.Context()), method, s.URL+path, strings.NewReader("{}"))
+		r.AddCookie(&http.Cookie{Name: sessionName, Value: b.cookie(sessionName)})
+		r.Header.Set("If-Match", "*")
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+		for _, statement := range who.steps {
+			var of []string
+			for _, table := range []string{"vestibule_sessions", "users"} {
+				if strings.Contains(statement, " "+table+" ") {
+					of = append(of, table)
+				}
+			}
+			list = append(list, strings.Join(of, " with "))
+		}
+		return list
+	}
+	const alone, both = "vestibule_sessions", "vestibule_sessions with users"
+	for _, tt := range []struct{ method, path, want string }{
+		{"PATCH", "/odata/Orders(1)", both},
+		{"GET", "/odata/Orders(1)", alone},
+		{"PATCH", "/odata/Plain(1)", alone},
+	} {
+		reads(tt.method, tt.path) // which prepares statements
+		if diff := cmp.Diff([]string{tt.want}, reads(tt.method, tt.path)); diff != "" {
+			t.Errorf("%s %s reads: %s", tt.method, tt.path, diff)
 		}
 	}
 }

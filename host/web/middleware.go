@@ -53,6 +53,9 @@ type Route struct {
 	// Uncounted requests do not count among those that a client has under way: what
 	// an application behind a proxy answers, and what balancers ask for.
 	Uncounted bool
+	// NeedsUser reports whether the answer to a request needs the row of its user, which is
+	// then read together with the session. nil is for a route that reads the row by itself.
+	NeedsUser func(*http.Request) bool
 }
 
 // A Middleware is what every answer goes through: a request id, the security
@@ -94,6 +97,9 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		}
 		request := m.site.newRequest(r)
 		r = r.WithContext(auth.WithRequest(r.Context(), request))
+		if route.NeedsUser != nil && route.NeedsUser(r) {
+			request.WithUser()
+		}
 		if !route.Uploads {
 			paceBody(w, r, func(why error) { m.limits.Refused(request.CountsAs(""), bodyLimit, why) })
 		}
