@@ -8,11 +8,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/vestibule-dev/vestibule/v2/host/keyring"
+	"golang.org/x/crypto/cryptobyte"
+	"golang.org/x/crypto/cryptobyte/asn1"
 )
 
 // newSecret returns the private number of a random key on P-256, 32 bytes (SEC 1 2.3.7).
@@ -32,20 +35,35 @@ type pair struct {
 	header string
 }
 
-// sign returns a payload as a signed token in the compact form (RFC 7515 7.1), with the signature of RFC 7518 3.4.
+// sign returns a payload as a signed token in the compact form (RFC 7515 7.1), with the signature of RFC 7518 3.4. The nonce of the
+// signature is that of RFC 6979, which takes a quarter less time than a hedged one. Hedging is against faults of the machine
+// in one of two signatures of the same text. Each payload is signed once: it has an id of its own.
 func (p pair) sign(payload []byte) (string, error) {
 	encoding := base64.RawURLEncoding
 	token := make([]byte, 0, len(p.header)+encoding.EncodedLen(len(payload))+encoding.EncodedLen(signatureSize)+2)
 	token = encoding.AppendEncode(append(append(token, p.header...), '.'), payload)
 	digest := sha256.Sum256(token)
-	r, s, err := ecdsa.Sign(rand.Reader, p.private, digest[:])
+	der, err := p.private.Sign(nil, digest[:], crypto.SHA256)
 	if err != nil {
 		return "", err
 	}
-	var signature [signatureSize]byte
-	r.FillBytes(signature[:signatureSize/2])
-	s.FillBytes(signature[signatureSize/2:])
+	signature, err := fixedSize(der)
+	if err != nil {
+		return "", err
+	}
 	return string(encoding.AppendEncode(append(token, '.'), signature[:])), nil
+}
+
+// fixedSize returns the two numbers of a signature in ASN.1 one behind the other, as tokens have them.
+func fixedSize(der []byte) (fixed [signatureSize]byte, err error) {
+	var r, s []byte
+	numbers := cryptobyte.String(der)
+	if !numbers.ReadASN1(&numbers, asn1.SEQUENCE) || !numbers.ReadASN1Integer(&r) || !numbers.ReadASN1Integer(&s) || max(len(r), len(s)) > signatureSize/2 {
+		return fixed, errors.New("the signature is no pair of numbers on P-256")
+	}
+	copy(fixed[signatureSize/2-len(r):], r)
+	copy(fixed[signatureSize-len(s):], s)
+	return fixed, nil
 }
 
 // signatureSize is that of two numbers on P-256, in bytes.

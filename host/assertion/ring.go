@@ -44,15 +44,11 @@ func (r *Ring) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Sign returns the claims as a signed token in the compact form (RFC 7515 7.1).
-func (r *Ring) Sign(claims map[string]any) (string, error) {
+// Sign returns a payload, the JSON object of the claims, as a signed token in the compact form (RFC 7515 7.1).
+func (r *Ring) Sign(payload []byte) (string, error) {
 	key, err := r.keys.Signing()
 	if err != nil {
 		return "", err
-	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", fmt.Errorf("encode an assertion: %w", err)
 	}
 	token, err := key.sign(payload)
 	if err != nil {

@@ -2,9 +2,11 @@ package assertion_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +64,7 @@ func (h *hosts) refresh(rings ...*assertion.Ring) {
 // signs returns the id of the key that a host signs with now.
 func (h *hosts) signs(r *assertion.Ring) string {
 	h.t.Helper()
-	token, err := r.Sign(map[string]any{"sub": "7"})
+	token, err := r.Sign([]byte(`{"sub":"7"}`))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -193,5 +195,36 @@ func TestRefreshFails(t *testing.T) {
 	}
 	if h.signs(h.a) != first {
 		t.Error("another key signs")
+	}
+}
+
+// A number of a signature may have fewer bytes than others. A token has them all in 32 bytes each (RFC 7518 3.4).
+func TestShortNumbersOfSignatures(t *testing.T) {
+	h := newHosts(t)
+	keys, short := h.published(h.a), 0
+	for i := 0; i < 10_000 && short < 4; i++ {
+		token, err := h.a.Sign([]byte(`{"jti":"` + strconv.Itoa(i) + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := base64.RawURLEncoding.DecodeString(token[strings.LastIndexByte(token, '.')+1:])
+		if err != nil || len(signature) != 64 {
+			t.Fatalf("%s: the signature has %d bytes, %v", token, len(signature), err)
+		}
+		if signature[0] != 0 && signature[32] != 0 {
+			continue
+		}
+		short++
+		parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claims jwt.Claims
+		if err := parsed.Claims(keys, &claims); err != nil || claims.ID != strconv.Itoa(i) {
+			t.Errorf("%s: %+v, %v", token, claims, err)
+		}
+	}
+	if short == 0 {
+		t.Error("no number is short")
 	}
 }

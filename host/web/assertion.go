@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -68,29 +70,65 @@ func (a *Assertions) about(r *http.Request, audience string, who auth.Principal,
 		return "", nil
 	}
 	now := a.now()
-	claims := map[string]any{}
-	for _, column := range columns {
-		if value, ok := claimValue(user, column); ok && !reserved.Credential(column) && !reserved.Claim(column) {
-			claims[column] = value
-		}
-	}
-	claims["iss"], claims["aud"], claims["sub"] = a.site.Base(r), audience, user.ID
-	claims["email"], claims["name"], claims["step"] = user.Email, user.Name, string(who.Step())
-	claims["iat"], claims["nbf"], claims["exp"] = now.Unix(), now.Add(-assertionSkew).Unix(), now.Add(assertionLifetime).Unix()
-	claims["jti"] = rand.Text()
-	if id := who.Session.ID(); id != "" {
-		claims["sid"] = id
+	c := claims{
+		Issuer: a.site.Base(r), Audience: audience, Subject: user.ID, Email: user.Email, Name: user.Name, Step: string(who.Step()),
+		Issued: now.Unix(), NotBefore: now.Add(-assertionSkew).Unix(), Expires: now.Add(assertionLifetime).Unix(),
+		ID: rand.Text(), Session: who.Session.ID(),
 	}
 	if !who.Session.Proved.IsZero() {
-		claims["auth_time"] = who.Session.Proved.Unix()
+		proved := who.Session.Proved.Unix()
+		c.Proved = &proved
 	}
 	switch {
 	case who.Way == auth.WayToken:
-		claims["amr"] = []string{string(auth.WayToken)}
+		c.Methods = []string{string(auth.WayToken)}
 	case who.Session.Proof != "":
-		claims["amr"] = who.Session.Proof.Methods()
+		c.Methods = who.Session.Proof.Methods()
 	}
-	return a.ring.Sign(claims)
+	for _, column := range columns {
+		if value, ok := claimValue(user, column); ok && !reserved.Credential(column) && !reserved.Claim(column) {
+			if c.columns == nil {
+				c.columns = map[string]any{}
+			}
+			c.columns[column] = value
+		}
+	}
+	payload, err := c.encode()
+	if err != nil {
+		return "", fmt.Errorf("encode an assertion: %w", err)
+	}
+	return a.ring.Sign(payload)
+}
+
+// claims are what an assertion says (RFC 7519 4.1, RFC 8176 and OpenID Connect Core 2). No column has the name of one of them.
+type claims struct {
+	Issuer    string   `json:"iss"`
+	Audience  string   `json:"aud"`
+	Subject   string   `json:"sub"`
+	Email     string   `json:"email"`
+	Name      string   `json:"name"`
+	Step      string   `json:"step"`
+	Issued    int64    `json:"iat"`
+	NotBefore int64    `json:"nbf"`
+	Expires   int64    `json:"exp"`
+	ID        string   `json:"jti"`
+	Session   string   `json:"sid,omitempty"`
+	Proved    *int64   `json:"auth_time,omitempty"`
+	Methods   []string `json:"amr,omitempty"`
+	columns   map[string]any
+}
+
+// encode returns one JSON object of the claims and the columns.
+func (c *claims) encode() ([]byte, error) {
+	fixed, err := json.Marshal(c)
+	if err != nil || len(c.columns) == 0 {
+		return fixed, err
+	}
+	columns, err := json.Marshal(c.columns)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(fixed[:len(fixed)-1], ','), columns[1:]...), nil
 }
 
 // exactInteger is the greatest integer that every JSON parser reads exactly (RFC 8259

@@ -17,8 +17,8 @@ import (
 // forwarded returns the client's request as a trusted proxy tells of it, without its
 // body. Where the proxy tells nothing, or two things, there is nothing to judge.
 func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
-	told := map[string]string{}
-	for _, name := range []string{"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"} {
+	var told [4]string
+	for i, name := range [...]string{"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"} {
 		switch values := r.Header[name]; {
 		case len(values) == 0 || len(values) == 1 && values[0] == "":
 			v.warn("/auth/verify is asked without a header that the proxy must send; see docs/forward-auth.md", "header", name)
@@ -26,30 +26,26 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 		case len(values) > 1:
 			return nil, malformed(name, "ambiguous", "the proxy tells more than one "+name)
 		default:
-			told[name] = values[0]
+			told[i] = values[0]
 		}
 	}
-	method := told["X-Forwarded-Method"]
+	method, proto, host, uri := told[0], strings.ToLower(told[1]), told[2], told[3]
 	if !httpguts.ValidHeaderFieldName(method) || method == http.MethodConnect {
 		return nil, malformed("X-Forwarded-Method", "invalid", "no method that an application could answer")
 	}
-	proto := strings.ToLower(told["X-Forwarded-Proto"])
 	if !slices.Contains([]string{"http", "https", "ws", "wss"}, proto) { // as some proxies call WebSockets
 		return nil, malformed("X-Forwarded-Proto", "invalid", "neither http nor https")
 	}
 	scheme, name, _ := strings.Cut(v.Site.Base(r), "://")
-	host := told["X-Forwarded-Host"]
 	if withoutPort(proto, host) != withoutPort(scheme, name) {
 		v.warn("/auth/verify is asked for another host than that of server.public_url", "host", host, "public_url", v.Site.Base(r))
 		return nil, &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("the proxy asks for the host %q: sessions are of %q alone", host, name)}
 	}
-	uri := told["X-Forwarded-Uri"]
 	address, err := url.ParseRequestURI(uri)
 	if err != nil || !strings.HasPrefix(uri, "/") || strings.ContainsAny(uri, "# \t") || strings.ContainsRune(address.Path, 0) {
 		return nil, malformed("X-Forwarded-Uri", "invalid", "no path with a query")
 	}
-	as := *r
-	as.Header = r.Header.Clone()
+	as := *r // with the same headers, which nobody changes
 	as.Method, as.Host, as.URL, as.RequestURI, as.Body, as.ContentLength = method, host, address, uri, http.NoBody, 0
 	return &as, nil
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,7 +22,9 @@ type Policy struct {
 	// headers are the names that the routes put in, by their folded form: two routes may
 	// spell one in two ways.
 	headers map[string][]string
-	routes  routeTable
+	// names are those of all routes, in order.
+	names  []string
+	routes routeTable
 }
 
 // NewPolicy returns the policy for routes that put in these headers. It refuses no
@@ -33,9 +34,10 @@ func NewPolicy(headers []string) *Policy {
 	for _, name := range headers {
 		folded, name := reserved.FoldHeader(name), http.CanonicalHeaderKey(name)
 		if !slices.Contains(p.headers[folded], name) {
-			p.headers[folded] = append(p.headers[folded], name)
+			p.headers[folded], p.names = append(p.headers[folded], name), append(p.names, name)
 		}
 	}
+	slices.Sort(p.names)
 	return p
 }
 
@@ -193,11 +195,6 @@ func (p *Policy) takeOut(h http.Header) {
 			delete(h, name)
 		}
 	}
-}
-
-// names returns the header names of all routes, in order.
-func (p *Policy) names() []string {
-	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(p.headers))...)))
 }
 
 // checkSpelling returns a fault for an identity header in another spelling than its
