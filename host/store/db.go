@@ -51,6 +51,7 @@ type shared struct {
 	users          atomic.Pointer[userTable]
 	writes, reads  *prepared.Statements // nil where the engine does not want them
 	doubtful       holds                // leases in the outbox
+	sessionQuery   string               // selects a session by its hash
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and
@@ -58,6 +59,7 @@ type shared struct {
 // connection; path is the database's file, empty for servers.
 func New(d Dialect, writer, reader, probe *sqlx.DB, path string) *DB {
 	db := (&DB{shared: &shared{dialect: d, writer: writer, reader: reader, path: path}}).With(Settings{})
+	db.sessionQuery = db.rebind(`SELECT ` + sessionColumns + ` FROM vestibule_sessions s WHERE s.hash = ?`)
 	db.probe = (&DB{shared: &shared{dialect: d, writer: probe, reader: probe, path: path}}).With(Settings{})
 	if d.Prepare {
 		db.writes, db.reads = prepared.New(writer), prepared.New(reader)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/clock"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
@@ -42,7 +41,8 @@ const sessionColumns = `s.version, s.user_id, s.device, s.data, s.created, s.see
 
 // FindSession returns the record without the columns that only describe the browser.
 func (s sessions) FindSession(ctx context.Context, hash []byte) (auth.SessionRow, error) {
-	return s.findSession(ctx, hash, `SELECT `+sessionColumns+` FROM vestibule_sessions s WHERE s.hash = ?`)
+	r, _, err := s.findSession(ctx, hash, s.sessionQuery)
+	return r, err
 }
 
 // FindOwned returns the record as FindSession does and, read with it, the row of its user without credentials. The row is nil
@@ -53,46 +53,54 @@ func (s sessions) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, 
 		r, err := s.FindSession(ctx, hash)
 		return r, nil, err
 	}
-	row := make([]any, 1+len(t.columns))
-	into := append(make([]any, 0, len(row)), &row[0])
-	for i, c := range t.columns {
-		if !reserved.Credential(c.Name) {
-			into = append(into, &row[1+i])
-		}
-	}
-	r, err := s.findSession(ctx, hash, t.readOwner, into...)
-	switch id := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == colID }); {
+	r, more, err := s.findSession(ctx, hash, t.readOwner)
+	switch {
 	case errors.Is(err, auth.ErrSessionGone), errors.Is(err, auth.ErrUnavailable), err != nil && ctx.Err() != nil:
 		return r, nil, err
 	case err != nil: // a column may have been dropped, or the text may be no key
 		s.users.CompareAndSwap(t, nil)
 		r, err = s.FindSession(ctx, hash)
 		return r, nil, err
-	case r.UserID == "" || t.columns[id].Kind().Text(row[1+id]) != r.UserID:
+	}
+	row, next := make([]any, len(t.columns)), 1
+	id := ""
+	for i, c := range t.columns {
+		if reserved.Credential(c.Name) {
+			continue
+		}
+		row[i] = more[next]
+		next++
+		if c.Name == colID {
+			id = c.Kind().Text(row[i])
+		}
+	}
+	if r.UserID == "" || id != r.UserID {
 		return r, nil, nil
 	}
-	user := s.user(t, row[1:])
-	user.Disabled = column.Int.Text(row[0]) != "0"
+	user := s.user(t, row)
+	user.Disabled = column.Int.Text(more[0]) != "0"
 	return r, &user, nil
 }
 
-// findSession reads a record by a query for its columns, with more columns behind them.
-func (s sessions) findSession(ctx context.Context, hash []byte, query string, more ...any) (auth.SessionRow, error) {
-	r := auth.SessionRow{Hash: hash}
-	var created, seen, expires int64
-	var state sql.NullString
-	var format sql.NullInt64
-	into := append([]any{&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires, &state, &format}, more...)
-	err := s.row(ctx, func(row *sqlx.Row) error { return row.Scan(into...) }, query, hash)
+// findSession reads a record by a query for its columns, and what the query has behind them.
+func (s sessions) findSession(ctx context.Context, hash []byte, query string) (r auth.SessionRow, more []any, err error) {
+	v, err := s.values(ctx, query, hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return auth.SessionRow{}, auth.ErrSessionGone
+		return r, nil, auth.ErrSessionGone
 	}
 	if err != nil {
-		return auth.SessionRow{}, failed("find session", err)
+		return r, nil, failed("find session", err)
 	}
-	r.Created, r.Seen, r.Expires = fromMS(created), fromMS(seen), fromMS(expires)
-	r.State, r.Format = state.String, format.Int64
-	return r, nil
+	var numbers [5]int64
+	for i, at := range [...]int{0, 4, 5, 6, 8} {
+		if numbers[i], err = intOf(v[at]); err != nil {
+			return r, nil, failed("find session", err)
+		}
+	}
+	return auth.SessionRow{
+		Hash: hash, Version: numbers[0], UserID: textOf(v[1]), Device: bytesOf(v[2]), Data: bytesOf(v[3]),
+		Created: fromMS(numbers[1]), Seen: fromMS(numbers[2]), Expires: fromMS(numbers[3]), State: textOf(v[7]), Format: numbers[4],
+	}, v[9:], nil
 }
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64

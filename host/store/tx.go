@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -276,21 +277,24 @@ func failed(what string, err error) error {
 // be one of a bounded number of texts.
 func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string, args ...any) error {
 	query = db.rebind(query)
+	return db.one(ctx, query, func(ctx context.Context, q sqlx.QueryerContext) error {
+		return scan(q.QueryRowxContext(ctx, query, args...))
+	})
+}
+
+// one calls read where the row of a query is to be read, and again where reading is repeated.
+func (db *DB) one(ctx context.Context, query string, read func(context.Context, sqlx.QueryerContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
-		return scan(db.writes.On(nil, tx).QueryRowxContext(ctx, query, args...))
+		return read(ctx, db.writes.On(nil, tx))
 	}
-	if stmt := db.quick(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept
-		err := scan(stmt.QueryRowxContext(context.WithoutCancel(ctx), args...))
+	if db.isQuick(ctx, query) {
+		err := read(context.WithoutCancel(ctx), db.reads.On(db.reader, nil))
 		if err == nil || errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, always, func() error {
-			return db.watched(ctx, func(ctx context.Context, q sqlx.QueryerContext) error {
-				return scan(q.QueryRowxContext(ctx, query, args...))
-			})
-		})
+		return db.retry(ctx, always, func() error { return db.watched(ctx, read) })
 	})
 }
 
@@ -319,18 +323,23 @@ func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerC
 	return err
 }
 
-// quick returns the statement of a query where it is kept and a connection is free.
+// isQuick reports whether the statement of a query is kept and a connection is free.
 // Then it need not be watched for the end of a context, which would take longer
 // than reading.
-func (db *DB) quick(ctx context.Context, query string) *sqlx.Stmt {
+func (db *DB) isQuick(ctx context.Context, query string) bool {
 	if db.reads == nil {
-		return nil
+		return false
 	}
 	if pool := db.reader.Stats(); pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
-		return nil
+		return false
 	}
 	db.reads.Prepare(ctx)
-	return db.reads.Find(query)
+	return db.reads.Find(query) != nil
 }
 
-func (db *DB) rebind(query string) string { return sqlx.Rebind(db.dialect.Bind, query) }
+func (db *DB) rebind(query string) string {
+	if !strings.Contains(query, "?") { // rebound already
+		return query
+	}
+	return sqlx.Rebind(db.dialect.Bind, query)
+}

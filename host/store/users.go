@@ -176,8 +176,7 @@ func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) 
 	if !ok {
 		return auth.User{}, auth.ErrNotFound
 	}
-	var row []any
-	err = u.row(ctx, func(r *sqlx.Row) (err error) { row, err = r.SliceScan(); return err }, t.readOne+lock, id, key)
+	row, err := u.values(ctx, t.readOne+lock, id, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return auth.User{}, auth.ErrNotFound
 	}

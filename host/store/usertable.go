@@ -74,6 +74,7 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 		t.readOwner += ` FROM vestibule_sessions s LEFT JOIN ` + usersTable + ` u ON u.` + db.dialect.quote(colID) +
 			` = CAST(NULLIF(s.user_id, '') AS ` + db.dialect.KeyTypes[key.Kind().String()] + `) WHERE s.hash = ?`
 	}
+	t.readOwner = db.rebind(t.readOwner)
 	db.users.Store(t)
 	return t, nil
 }
