@@ -114,6 +114,9 @@ func (h *Host) openSignIn() error {
 		Guests: h.guests, Secure: h.site.Secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
 		Address: func(r *http.Request) string { return auth.RequestOf(r.Context()).Client },
 		Alive:   maySignIn(db.Users()), Living: o.living(),
+		Unrecorded: func(err error) {
+			o.Logger.Warn("visits of sessions not recorded; the next visit of each is", "error", err)
+		},
 	})
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
@@ -326,6 +329,7 @@ func (h *Host) Stop(ctx context.Context) error {
 	case <-ended:
 	case <-ctx.Done():
 	}
+	h.recordVisits()
 	return err
 }
 

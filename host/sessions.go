@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
@@ -16,6 +17,18 @@ func maySignIn(users auth.Users) func(context.Context, string) (bool, error) {
 			return false, nil
 		}
 		return user.MaySignIn(), err
+	}
+}
+
+// recordVisits records the visits of sessions that wait in memory, unless the host was aborted. It takes two seconds at most.
+func (h *Host) recordVisits() {
+	if h.stop.aborted.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := h.sessions.Flush(ctx); err != nil {
+		h.o.Logger.Warn("visits of sessions not recorded before the end", "error", err)
 	}
 }
 

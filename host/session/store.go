@@ -40,6 +40,9 @@ type Options struct {
 	// whenever a session is loaded, and Living by [Store.Alive], so that a session ends
 	// at once with what its user may; nil leaves both to the touch.
 	Living func(ctx context.Context, userIDs []string) (map[string]bool, error)
+	// Unrecorded is called with the error of visits that were to be recorded after their requests; nil ignores it.
+	// Their sessions last no shorter than if the host had died.
+	Unrecorded func(error)
 	// Guests keeps what is remembered of guests; nil remembers nothing.
 	Guests *Guests
 }
@@ -63,6 +66,9 @@ func (o Options) withDefaults() Options {
 	if o.Address == nil {
 		o.Address = func(*http.Request) string { return "" }
 	}
+	if o.Unrecorded == nil {
+		o.Unrecorded = func(error) {}
+	}
 	if o.Guests == nil {
 		o.Guests = NewGuests(nil, o.Secure, o.Now)
 	}
@@ -81,14 +87,22 @@ type OwnedRows interface {
 type Store struct {
 	backend auth.SessionRows
 	o       Options
+	// interval is how old the recorded visit of a session gets while its person comes.
+	interval time.Duration
+	visits   *visits
 }
 
 var _ auth.Sessions = (*Store)(nil)
 
 // New returns a store over backend.
 func New(backend auth.SessionRows, o Options) *Store {
-	return &Store{backend: backend, o: o.withDefaults()}
+	o = o.withDefaults()
+	interval := min(5*time.Minute, o.Idle/20)
+	return &Store{backend, o, interval, newVisits(backend, interval/10, o.Unrecorded)}
 }
+
+// Flush records the visits that wait in memory for others. Call it before the database is closed.
+func (s *Store) Flush(ctx context.Context) error { return s.visits.flush(ctx) }
 
 // Name returns the name of the cookie.
 func (s *Store) Name() string { return s.o.Name }
@@ -105,7 +119,7 @@ func (s *Store) Asked(r *http.Request) bool {
 
 // Load returns the session of the request's cookie, with the intended URL of a guest. It
 // returns an empty one, and no error, where there is none or its time is over. It writes
-// nothing but the session's touch, when the last is older than five minutes or a
+// nothing but the session's touch, at the latest when the last is older than five minutes or a
 // twentieth of the idle limit, whichever is less.
 func (s *Store) Load(r *http.Request) (auth.Session, error) {
 	rec, owner, err := s.find(r)
@@ -143,7 +157,7 @@ func (s *Store) find(r *http.Request) (*auth.SessionRow, *auth.User, error) {
 	if s.over(rec, now) {
 		return nil, nil, nil
 	}
-	if due := s.due(rec, now); due || s.o.Living != nil {
+	if due := s.due(rec, now); due != recorded || s.o.Living != nil {
 		alive, err := s.visit(r.Context(), rec, owner, now, due)
 		if err != nil || !alive {
 			return nil, nil, err
@@ -167,10 +181,28 @@ func (s *Store) over(rec auth.SessionRow, now time.Time) bool {
 	return !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle
 }
 
-// due reports whether a visit has to be noted: when the last is older than a twentieth of
-// the idle limit, or five minutes, and when it lies ahead.
-func (s *Store) due(rec auth.SessionRow, now time.Time) bool {
-	return clock.Ahead(rec.Seen, now) || now.Sub(rec.Seen) >= min(5*time.Minute, s.o.Idle/20)
+// A dueness is when a visit has to be recorded.
+type dueness int
+
+const (
+	// recorded: the last one counts, in the database or in memory.
+	recorded dueness = iota
+	// dueSoon: together with others, within a tenth of the interval.
+	dueSoon
+	// dueNow: before the request goes on.
+	dueNow
+)
+
+// due returns when a visit has to be recorded: at once when the last is older than the interval, or lies ahead.
+func (s *Store) due(rec auth.SessionRow, now time.Time) dueness {
+	age := now.Sub(rec.Seen)
+	switch {
+	case age >= s.interval, clock.Ahead(rec.Seen, now):
+		return dueNow
+	case age >= s.interval/5*4 && !s.visits.waits(rec.Hash):
+		return dueSoon
+	}
+	return recorded
 }
 
 // Alive reports for each of the sessions with these keys whether it is still there
@@ -227,9 +259,9 @@ func (s *Store) living(ctx context.Context, found []auth.SessionRow) (map[string
 	return living, nil
 }
 
-// visit ends the session of a user who may have none, and notes the visit of others
+// visit ends the session of a user who may have none, and records the visit of others
 // where it is due.
-func (s *Store) visit(ctx context.Context, rec auth.SessionRow, owner *auth.User, now time.Time, due bool) (alive bool, err error) {
+func (s *Store) visit(ctx context.Context, rec auth.SessionRow, owner *auth.User, now time.Time, due dueness) (alive bool, err error) {
 	alive = true
 	switch {
 	case rec.UserID == "" || s.o.Alive == nil:
@@ -243,8 +275,10 @@ func (s *Store) visit(ctx context.Context, rec auth.SessionRow, owner *auth.User
 	switch {
 	case !alive:
 		err = s.backend.DeleteSession(ctx, rec.Hash)
-	case due:
-		err = s.backend.TouchSession(ctx, rec.Hash, now)
+	case due == dueNow:
+		err = s.visits.now(ctx, rec.Hash, now)
+	case due == dueSoon:
+		s.visits.later(rec.Hash, now)
 	}
 	if err != nil {
 		return false, fmt.Errorf("touch session: %w", err)

@@ -169,6 +169,20 @@ func (s sessions) TouchSession(ctx context.Context, hash []byte, seen time.Time)
 		ms(seen), hash, ms(seen), ms(seen.Add(clock.Skew)))
 }
 
+// TouchSessions is TouchSession for each of the hashes, up to 512 of them in a statement.
+func (s sessions) TouchSessions(ctx context.Context, hashes [][]byte, seen time.Time) error {
+	for batch := range slices.Chunk(hashes, 512) {
+		keys := filled(batch)
+		args := append(append([]any{ms(seen)}, keys...), ms(seen), ms(seen.Add(clock.Skew)))
+		err := s.settle(ctx, "touch sessions", `UPDATE vestibule_sessions SET seen = ?
+			WHERE hash IN (?`+strings.Repeat(", ?", len(keys)-1)+`) AND (seen < ? OR seen > ?)`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DeleteSession removes the record.
 func (s sessions) DeleteSession(ctx context.Context, hash []byte) error {
 	return s.settle(ctx, "delete session", `DELETE FROM vestibule_sessions WHERE hash = ?`, hash)

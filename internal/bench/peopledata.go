@@ -24,8 +24,8 @@ func (t *town) settle(ctx context.Context, from, to int) error {
 	}
 	now, hour := time.Now().UnixMilli(), time.Hour.Milliseconds()
 	users := `INSERT INTO users (name, email, password) SELECT 'Person', `
-	sessions := `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address) SELECT `
-	rest := fmt.Sprintf(`, %d - %d, %d - 120000 - (n * 7919) %% %d, %d + %d, '%s', '203.0.113.200'`, now, hour, now, hour, now, 24*hour, browser)
+	sessions := `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address, state, format) SELECT `
+	rest := fmt.Sprintf(`, %d - %d, %d - 120000 - (n * 7919) %% %d, %d + %d, '%s', '203.0.113.200', 'settled', 1`, now, hour, now, hour, now, 24*hour, browser)
 	var script []string
 	switch t.db {
 	case "sqlite":
@@ -34,14 +34,14 @@ func (t *town) settle(ctx context.Context, from, to int) error {
 		series := fmt.Sprintf(` FROM generate_series(%d::bigint, %d) n`, from+1, to)
 		script = []string{
 			users + `'u' || n || '@example.com', '` + hash + `'` + series,
-			sessions + `sha256(n::text::bytea), 1, n::text, convert_to(repeat('x', 60), 'UTF8')` + rest + series,
+			sessions + `sha256(lpad(n::text, 32, '0')::bytea), 1, n::text, convert_to(chr(11) || 'auth.target' || chr(5) || chr(46) || '/' || repeat('x', 45), 'UTF8')` + rest + series,
 			`VACUUM ANALYZE`,
 		}
 	case "mariadb":
 		series := fmt.Sprintf(` FROM (SELECT seq AS n FROM seq_%d_to_%d) s`, from+1, to)
 		script = []string{
 			users + `CONCAT('u', n, '@example.com'), '` + hash + `'` + series,
-			sessions + `UNHEX(SHA2(n, 256)), 1, n, REPEAT('x', 60)` + rest + series,
+			sessions + `UNHEX(SHA2(LPAD(n, 32, '0'), 256)), 1, n, CONCAT(CHAR(11), 'auth.target', CHAR(5), CHAR(46), '/', REPEAT('x', 45))` + rest + series,
 			`ANALYZE TABLE users, vestibule_sessions`,
 		}
 	}
@@ -76,8 +76,8 @@ func (t *town) settleSQLite(ctx context.Context, from, to int, hash, rest string
 	if err != nil {
 		return err
 	}
-	session, err := tx.PreparexContext(ctx, `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address)
-		SELECT ?, 1, ?, CAST(substr(hex(zeroblob(30)), 1, 60) AS BLOB)`+rest+` FROM (SELECT ? AS n)`)
+	session, err := tx.PreparexContext(ctx, `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address, state, format)
+		SELECT ?, 1, ?, CAST(char(11) || 'auth.target' || char(5) || char(46) || '/' || substr(hex(zeroblob(30)), 1, 45) AS BLOB)`+rest+` FROM (SELECT ? AS n)`)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,11 @@ func (t *town) settleSQLite(ctx context.Context, from, to int, hash, rest string
 	return tx.Commit()
 }
 
+// sessionID returns the id of a session that settle made; the cookie has it in base64.
+func sessionID(n int) []byte { return fmt.Appendf(nil, "%032d", n) }
+
 func sessionHash(n int) []byte {
-	hash := sha256.Sum256([]byte(strconv.Itoa(n)))
+	hash := sha256.Sum256(sessionID(n))
 	return hash[:]
 }
 

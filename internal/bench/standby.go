@@ -47,7 +47,7 @@ func (t *town) behind(ctx context.Context) (err error) {
 	}
 	others := make(chan error, 1)
 	go func() {
-		_, err := t.commits(ctx, 8*time.Second)
+		_, err := t.commits(ctx, 16, 8*time.Second, t.touch)
 		others <- err
 	}()
 	time.Sleep(time.Second)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ func Bench(b *testing.B, fixture Fixture) {
 			}
 		}
 	})
+	benchVisits(b, e, db, u.ID)
 	b.Run("user/store", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -122,5 +124,40 @@ func benchSockets(b *testing.B, e *env, db *store.DB, userID string) {
 				b.Fatal(len(found), err)
 			}
 		}
+	})
+}
+
+// benchVisits records visits of sixteen people at once: by a statement for each, and by one for all.
+func benchVisits(b *testing.B, e *env, db *store.DB, userID string) {
+	const people = 1024
+	var hashes [][]byte
+	for i := range people {
+		r := e.record(3, userID)
+		r.Hash = hash(3, byte(i), byte(i>>8))
+		hashes = append(hashes, e.session(db, r).Hash)
+	}
+	var next atomic.Int64
+	seen := func(n int64) time.Time { return e.now.Add(time.Duration(1+n/people) * time.Minute) }
+	b.Run("visits of 16/one by one", func(b *testing.B) {
+		b.SetParallelism(16 / runtime.GOMAXPROCS(0))
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				n := next.Add(1)
+				if err := db.Sessions().TouchSession(e.ctx, hashes[n%people], seen(n)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "visits/s")
+	})
+	b.Run("visits of 16/together", func(b *testing.B) {
+		for b.Loop() {
+			n := next.Add(16)
+			if err := e.touchAll(db, hashes[n%people/16*16:][:16], seen(n)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(16*float64(b.N)/b.Elapsed().Seconds(), "visits/s")
 	})
 }

@@ -26,6 +26,8 @@ func sessionRules() []rule {
 		{"of two updates of one version the second is refused", lostUpdate},
 		{"a late save does not revive a deleted session", noRevival},
 		{"a touch moves the time and nothing else", touchMovesTime},
+		{"a touch of many moves the time of those that are behind, and revives none", touchTogether},
+		{"touches of many by several hosts and sign-outs do not block each other", touchTogetherAtOnce},
 		{"the sessions of a user or a device end together", endTogether},
 		{"expired and idle sessions are swept in batches", expiredSwept},
 		{"the operator sees who is signed in where", sessionsListed},
@@ -226,6 +228,80 @@ func touchMovesTime(t *testing.T, e *env, db *store.DB) {
 	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, r.Seen))
 	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now)) // by a host whose clock is behind
 	e.stored(db, r)
+}
+
+// togetherRows are sessions of which one statement touches several, session.TogetherRows.
+type togetherRows interface {
+	TouchSessions(ctx context.Context, hashes [][]byte, seen time.Time) error
+}
+
+func (e *env) touchAll(db *store.DB, hashes [][]byte, seen time.Time) error {
+	e.Helper()
+	rows, ok := db.Sessions().(togetherRows)
+	if !ok {
+		e.Fatal("sessions are touched one by one")
+	}
+	return rows.TouchSessions(e.ctx, hashes, seen)
+}
+
+// touchTogether touches more sessions than one statement takes, among them a deleted one, one that was seen later, and one
+// that was seen ahead.
+func touchTogether(_ *testing.T, e *env, db *store.DB) {
+	var all []auth.SessionRow
+	var hashes [][]byte
+	for i := range 600 {
+		r := e.record(1, "7")
+		r.Hash = hash(1, byte(i), byte(i>>8))
+		switch i {
+		case 1:
+			r.Seen = e.now.Add(2 * time.Minute)
+		case 2:
+			r.Seen = e.now.Add(day)
+		}
+		all, hashes = append(all, e.session(db, r)), append(hashes, r.Hash)
+	}
+	e.must(db.Sessions().DeleteSession(e.ctx, hashes[0]))
+	seen := e.now.Add(time.Minute)
+	e.must(e.touchAll(db, hashes, seen))
+	e.must(e.touchAll(db, nil, seen))
+	if e.lives(db, all[0]) {
+		e.Error("the deleted session is back")
+	}
+	e.stored(db, all[1])
+	for _, r := range all[2:] {
+		r.Seen = seen
+		e.stored(db, r)
+	}
+}
+
+// touchTogetherAtOnce lets hosts touch the same sessions in different orders while their people leave.
+func touchTogetherAtOnce(_ *testing.T, e *env, db *store.DB) {
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	var hashes [][]byte
+	for i := range 200 {
+		r := e.record(1, numbered("%d", i%20))
+		r.Hash = hash(1, byte(i))
+		hashes = append(hashes, e.session(db, r).Hash)
+	}
+	for round := range 5 {
+		seen := e.now.Add(time.Duration(round+1) * time.Minute)
+		e.together(callers, pools, func(i int, db *store.DB) error {
+			if i == 0 {
+				return db.Sessions().DeleteUserSessions(e.ctx, numbered("%d", round))
+			}
+			mine := slices.Clone(hashes)
+			if i%2 == 0 {
+				slices.Reverse(mine)
+			}
+			return e.touchAll(db, mine, seen)
+		})
+		for i, hash := range hashes {
+			r, err := db.Sessions().FindSession(e.ctx, hash)
+			if ended := i%20 <= round; ended != errors.Is(err, auth.ErrSessionGone) || !ended && !r.Seen.Equal(seen) {
+				e.Fatalf("round %d, session %d: seen %v, %v", round, i, r.Seen, err)
+			}
+		}
+	}
 }
 
 func endTogether(t *testing.T, e *env, db *store.DB) {
