@@ -307,4 +307,3 @@ func TestIdleLimitThroughLostBatches(t *testing.T) {
 		})
 	}
 }
-

@@ -148,27 +148,29 @@ func ownTables() ([]string, error) {
 	return tables, nil
 }
 
-// lockMigrations waits until no other host migrates.
+// lockMigrations waits until no other host migrates. The lock is taken in a transaction, which a pooler such as PgBouncer
+// leaves on one connection of the server until it ends.
 func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if db.dialect.Lock == "" {
 		return func() {}, nil
 	}
-	conn, err := db.writer.Connx(ctx)
+	tx, err := db.writer.BeginTxx(context.WithoutCancel(ctx), nil) // it lasts until unlock, also when ctx is over
 	if err != nil {
 		return nil, err
 	}
 	var got sql.NullInt64
-	if err := conn.GetContext(ctx, &got, db.dialect.Lock); err != nil || got.Int64 != 1 {
-		_ = conn.Close()
+	if err := tx.GetContext(ctx, &got, db.dialect.Lock); err != nil || got.Int64 != 1 {
+		_ = tx.Rollback()
 		if err != nil && ctx.Err() == nil {
 			return nil, fmt.Errorf("lock the migrations: %w", err)
 		}
 		return nil, fmt.Errorf("another host has been migrating for too long: %w", errors.Join(err, ctx.Err()))
 	}
 	return func() {
-		// Also when ctx is over: the connection goes back to the pool.
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), db.dialect.Unlock)
-		_ = conn.Close()
+		if db.dialect.Unlock != "" {
+			_, _ = tx.Exec(db.dialect.Unlock) //nolint:noctx // also when ctx is over
+		}
+		_ = tx.Rollback()
 	}, nil
 }
 

@@ -129,9 +129,8 @@ func dialect() store.Dialect {
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type base ON base.oid = NULLIF(t.typbasetype, 0)
 			WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 		// The number is arbitrary, but the same in all versions; the lock holds
-		// for this database only.
-		Lock:            `SELECT 1 FROM pg_advisory_lock(7310872093014)`,
-		Unlock:          `SELECT pg_advisory_unlock(7310872093014)`,
+		// for this database only. Its transaction stands still while migrations run in others.
+		Lock:            `SELECT 1 FROM set_config('` + idleTransaction + `', '0', true), pg_advisory_xact_lock(7310872093014)`,
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
 		Watch:           watch,
