@@ -40,9 +40,9 @@ type Dialect struct {
 	ForUpdate string
 	// Isolation is the level of transactions, at least read committed.
 	Isolation sql.IsolationLevel
-	// Lock is a query that yields 1 and guards migrations against other hosts until the end of its transaction, or
-	// until Unlock on the same connection; empty where the transaction of a migration is guard enough. Unlock is
-	// empty where the end of the transaction unlocks.
+	// Lock is a query that yields 1 and guards migrations against other hosts until Unlock on the same connection; empty
+	// where the transaction of a migration is guard enough. Where Unlock is empty the end of the transaction unlocks,
+	// and Lock does not wait: it is tried again. A host that waits then holds no connection of a pooler.
 	Lock, Unlock string
 	// KeyTypes are the types that CAST makes of the id of a user, which is text in the tables of the host, by the kind of the
 	// key of users. A key of another kind is compared as a parameter alone: collations differ.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -148,23 +149,39 @@ func ownTables() ([]string, error) {
 	return tables, nil
 }
 
-// lockMigrations waits until no other host migrates. The lock is taken in a transaction, which a pooler such as PgBouncer
-// leaves on one connection of the server until it ends.
+// lockPause is how long a host waits before it tries to lock the migrations again.
+const lockPause = 200 * time.Millisecond
+
+// lockMigrations waits until no other host migrates.
 func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
-	if db.dialect.Lock == "" {
-		return func() {}, nil
+	for db.dialect.Lock != "" {
+		unlock, err = db.tryLock(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return nil, fmt.Errorf("lock the migrations: %w", err)
+		case unlock != nil:
+			return unlock, nil
+		case err != nil, db.dialect.Unlock != "":
+			return nil, fmt.Errorf("another host has been migrating for too long: %w", errors.Join(err, ctx.Err()))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockPause):
+		}
 	}
+	return func() {}, nil
+}
+
+// tryLock takes the lock in a transaction, which a pooler such as PgBouncer leaves on one connection of the server until it
+// ends. It returns nil if another host has the lock.
+func (db *DB) tryLock(ctx context.Context) (unlock func(), err error) {
 	tx, err := db.writer.BeginTxx(context.WithoutCancel(ctx), nil) // it lasts until unlock, also when ctx is over
 	if err != nil {
 		return nil, err
 	}
 	var got sql.NullInt64
 	if err := tx.GetContext(ctx, &got, db.dialect.Lock); err != nil || got.Int64 != 1 {
-		_ = tx.Rollback()
-		if err != nil && ctx.Err() == nil {
-			return nil, fmt.Errorf("lock the migrations: %w", err)
-		}
-		return nil, fmt.Errorf("another host has been migrating for too long: %w", errors.Join(err, ctx.Err()))
+		return nil, errors.Join(err, tx.Rollback())
 	}
 	return func() {
 		if db.dialect.Unlock != "" {

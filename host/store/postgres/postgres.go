@@ -130,7 +130,7 @@ func dialect() store.Dialect {
 			WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 		// The number is arbitrary, but the same in all versions; the lock holds
 		// for this database only. Its transaction stands still while migrations run in others.
-		Lock:            `SELECT 1 FROM set_config('` + idleTransaction + `', '0', true), pg_advisory_xact_lock(7310872093014)`,
+		Lock:            `SELECT pg_try_advisory_xact_lock(7310872093014)::int FROM set_config('` + idleTransaction + `', '0', true)`,
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
 		Watch:           watch,
