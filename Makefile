@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test nightly fuzz bench lint fmt generate verify ui release clean
+.PHONY: help build run test nightly fuzz bench bench-large lint fmt generate verify ui release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench: ## compare pages with handlers written by hand on the drivers of three da
 	go run ./internal/bench $(BENCH)
 	$(if $(BENCH),,go run ./internal/bench -edge)
 	$(if $(BENCH),,go test -run '^$$' -bench '^BenchmarkPasskeySignIn$$' ./host)
+
+bench-large: ## load LARGE_ROWS (100000000) rows into PostgreSQL under LARGE_DIR and ask for them through the real program, then through PgBouncer; goes on where the last run ended; at most 30 GB of disk, an hour or more (LARGE="-disk 20 -only hash")
+	go run ./internal/bench -large -rows $(or $(LARGE_ROWS),100000000) -dir $(or $(LARGE_DIR),/var/tmp/vestibule-large) $(LARGE)
 
 lint: ## golangci-lint, which has staticcheck in it, and actionlint for the workflows
 	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml

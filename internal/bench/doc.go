@@ -11,8 +11,12 @@
 //
 // With -people it measures sign-in instead: what sign-in, guarded pages, the end of
 // sessions and sweeps cost with a hundred people and with so many, through two hosts
-// on one database, and how old the answers of a standby of PostgreSQL are. `make
-// bench-people` says a million.
+// on one database, and how old the answers of a standby of PostgreSQL are. `make -C
+// internal people` says a million.
+//
+// With -large it loads a table of -rows rows into PostgreSQL under -dir, plain and then partitioned by hash, and asks for it
+// through the real program; then it asks through PgBouncer, and measures how long a remembered total lives. It goes on where
+// the last run ended, and takes -disk GB at most. `make bench-large` says 100 million rows.
 //
 // With -edge it measures requests to an application behind the host instead, beside Caddy and nginx from Debian and a bare
 // httputil.ReverseProxy: HTTP and TLS, three sizes, open and guarded, and what nginx's question whether to let a request

@@ -14,9 +14,9 @@ import (
 // settings are what the command line says.
 type settings struct {
 	db, dsn, dir, role, only, rival string
-	upstream, tls, public           string
-	rows, rounds, people            int
-	edge                            bool
+	upstream, tls, public, program  string
+	rows, rounds, people, disk      int
+	edge, large, keep               bool
 }
 
 func main() {
@@ -29,6 +29,10 @@ func main() {
 	flag.StringVar(&s.rival, "rival", "", "a program that serves the same data, to be shown beside; see the package comment")
 	flag.IntVar(&s.people, "people", 0, "instead of pages, measure sign-in with so many people who are signed in; `make -C internal people` says a million")
 	flag.BoolVar(&s.edge, "edge", false, "instead of pages, measure requests to an application behind the host, beside Caddy and nginx")
+	flag.BoolVar(&s.large, "large", false, "instead of pages of a million rows, measure those of -rows in PostgreSQL, in -dir; `make bench-large` says 100 million")
+	flag.IntVar(&s.disk, "disk", 30, "how many GB -large may take on disk")
+	flag.StringVar(&s.program, "program", "", "the vestibule that -large measures; empty: the one of this directory, which is built")
+	flag.BoolVar(&s.keep, "keep", false, "keep the table of -large, to be measured again")
 	flag.StringVar(&s.upstream, "upstream", "", "for the processes that this one starts: the application")
 	flag.StringVar(&s.tls, "tls", "", "for the processes that this one starts: the directory of the certificate")
 	flag.StringVar(&s.public, "public", "", "for the processes that this one starts: the public URL")
@@ -53,6 +57,9 @@ var errShort = errors.New("some rows fell short of their targets")
 
 func run(ctx context.Context, s settings) error {
 	all, within := 0, 0
+	if s.large {
+		return s.largely(ctx)
+	}
 	if s.people > 0 {
 		for _, db := range strings.Split(s.db, ",") {
 			if err := s.peopled(ctx, db); err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,8 +24,6 @@ type town struct {
 	// cookies are the sessions of those who have signed in.
 	cookies []string
 	logins  int
-	// noted counts the visits of commits.
-	noted atomic.Int64
 	// own tells that this process does the work, and not a host.
 	own bool
 }
