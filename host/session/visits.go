@@ -129,7 +129,7 @@ func (v *visits) write(wait, ctx context.Context, b *visitBatch) error {
 	}
 	b.err = v.record(ctx, b.seen)
 	close(b.done)
-	if b.err != nil { // who came meanwhile has waited for the database as well
+	if b.err != nil { // the visits that arrived meanwhile have waited for the database as well
 		v.mu.Lock()
 		next := v.next
 		v.mu.Unlock()

@@ -69,7 +69,7 @@ func (s settings) largely(ctx context.Context) (err error) {
 	return nil
 }
 
-// bytesPerRow is what a row takes with its three indexes, and while the largest of these is sorted.
+// bytesPerRow is the disk space of a row with its three indexes, and while the largest of these is sorted.
 const bytesPerRow = 250
 
 // fits refuses what would take more disk than the bound.

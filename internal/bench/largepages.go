@@ -119,7 +119,7 @@ func (p *program) stop() {
 	_ = p.cmd.Wait()
 }
 
-// An answer is what the program said, and what it took: the wait, and processor time of the program and of the database.
+// A reply is the answer of the program, with the wait for it and the processor time of the program and of the database.
 type reply struct {
 	status         int
 	body           []byte

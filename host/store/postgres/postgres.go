@@ -129,7 +129,7 @@ func dialect() store.Dialect {
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type base ON base.oid = NULLIF(t.typbasetype, 0)
 			WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 		// The number is arbitrary, but the same in all versions; the lock holds
-		// for this database only. Its transaction stands still while migrations run in others.
+		// for this database only. Its transaction is idle while migrations run in others.
 		Lock:            `SELECT pg_try_advisory_xact_lock(7310872093014)::int FROM set_config('` + idleTransaction + `', '0', true)`,
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
