@@ -278,14 +278,14 @@ func touchTogether(_ *testing.T, e *env, db *store.DB) {
 func touchTogetherAtOnce(_ *testing.T, e *env, db *store.DB) {
 	pools := []*store.DB{db, e.pool(), e.pool()}
 	var hashes [][]byte
-	for i := range 200 {
+	for i := range 100 {
 		r := e.record(1, numbered("%d", i%20))
 		r.Hash = hash(1, byte(i))
 		hashes = append(hashes, e.session(db, r).Hash)
 	}
 	for round := range 5 {
 		seen := e.now.Add(time.Duration(round+1) * time.Minute)
-		e.together(callers, pools, func(i int, db *store.DB) error {
+		e.together(8, pools, func(i int, db *store.DB) error {
 			if i == 0 {
 				return db.Sessions().DeleteUserSessions(e.ctx, numbered("%d", round))
 			}
