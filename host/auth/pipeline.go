@@ -328,6 +328,9 @@ func (p *Pipeline) AuditRows(ctx context.Context) func(kind, set, key string) {
 			event = "row_delete"
 		}
 		p.Audit(event)
+		if !p.Logger.IsInfo() {
+			return
+		}
 		line := slices.Clone(all)
 		line[eventAt], line[setAt], line[keyAt] = event, set, key
 		p.Logger.Info("audit", line...)
