@@ -52,6 +52,10 @@ func (r *writer) apply(c *changes, seq *bind.Sequence) (*result, error) {
 		return done, nil
 	}
 	a := &applying{writer: r, c: c, seq: seq, rows: map[*write.Change][]plan.Value{}, found: map[*plan.Plan][]plan.Value{}}
+	c.written = slices.Grow(c.written, len(seq.Steps))
+	if seq.Made != nil {
+		a.below = newMadeRows(seq)
+	}
 	if err := a.named(); err != nil {
 		return nil, err
 	}
@@ -143,24 +147,6 @@ func (c *changes) row(p *plan.Plan) ([]plan.Value, error) {
 	return row, nil
 }
 
-// firstOf returns a copy of the first row; nil where there is none.
-func firstOf(rows plan.Rows) ([]plan.Value, error) {
-	if !rows.Next() {
-		return nil, rows.Err()
-	}
-	return copied(rows.Row()), nil
-}
-
-// copied returns a copy of a row.
-func copied(row []plan.Value) []plan.Value {
-	out := make([]plan.Value, len(row))
-	for i, v := range row {
-		v.Bytes = append([]byte(nil), v.Bytes...)
-		out[i] = v
-	}
-	return out
-}
-
 // behindAbsence returns the fault of a request that is malformed, unless the entity is not there: then that is the fault.
 func (r *writer) behindAbsence(c *changes, why error) error {
 	res, absent := r.resource, error(r.absent())
@@ -214,10 +200,14 @@ type applying struct {
 	// rows are those of changes that later ones need, found those that plans have read.
 	rows  map[*write.Change][]plan.Value
 	found map[*plan.Plan][]plan.Value
+	// below are the rows of the expanded property of an answer that is made of what was written; nil for other answers.
+	below *madeRows
 	// judged counts the changes that rules have judged.
 	judged int
 	key    []plan.Value
 	done   *result
+	// names is the memory of the key of a row.
+	names []plan.Value
 }
 
 // Made implements bind.Known.
@@ -351,9 +341,16 @@ func (a *applying) made(w *bind.Writing, ch *write.Change, rows plan.Rows) (err 
 	key := ch.Key
 	if rows != nil {
 		row := rows.Row()
-		key = ch.After.Plan.Top.KeyOf(row)
+		if a.names = ch.After.Plan.Top.AppendKey(a.names[:0], row); w != a.seq.Main {
+			key = a.names
+		} else {
+			key = ch.After.Plan.Top.KeyOf(row)
+		}
 		if w.Needed() {
 			a.rows[w.Change] = copied(row)
+		}
+		if a.below != nil && w != a.seq.Main {
+			a.below.add(row)
 		}
 	}
 	switch {
@@ -406,7 +403,13 @@ func (a *applying) written(ch *write.Change, key []plan.Value) string {
 
 // answer reads the row of the answer, with what later changes have linked to it.
 func (a *applying) answer() error {
-	p := a.seq.Answer.At(a.key)
+	p, ch := a.seq.Answer.At(a.key), a.seq.Main.Change
+	if row := a.rows[ch]; row != nil && a.below != nil {
+		rows := a.below.under(row)
+		done, err := a.changed(a.c, true, ch.Set, p, rows, a.key)
+		a.done = done
+		return err
+	}
 	rows, err := a.c.tx.Open(p)
 	if err != nil {
 		return a.c.fault(err)
@@ -419,7 +422,6 @@ func (a *applying) answer() error {
 		}
 		return refusalFault(&write.Refusal{Kind: write.RowNotAllowed}) // a later change has taken it out of sight
 	}
-	ch := a.seq.Main.Change
 	a.done, err = a.changed(a.c, ch.Kind == write.Create, ch.Set, p, rows, a.key)
 	return err
 }

@@ -122,6 +122,24 @@ func (c *changes) read(q *request, p *plan.Plan) (*opened, error) {
 	return &opened{ctx: c.ctx, rows: rows, held: rows, clock: clock}, nil
 }
 
+// firstOf returns a copy of the first row; nil where there is none.
+func firstOf(rows plan.Rows) ([]plan.Value, error) {
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	return copied(rows.Row()), nil
+}
+
+// copied returns a copy of a row.
+func copied(row []plan.Value) []plan.Value {
+	out := make([]plan.Value, len(row))
+	for i, v := range row {
+		v.Bytes = append([]byte(nil), v.Bytes...)
+		out[i] = v
+	}
+	return out
+}
+
 // fault makes the answer for an error of the transaction; errAgain if the transaction is to be tried again.
 func (c *changes) fault(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {

@@ -45,7 +45,7 @@ func transformations(s Source) []string {
 // Writable is the interface of a Source that changes rows. Without it nothing can be written, whatever the model says.
 type Writable interface {
 	// Fits reports why the columns of its set cannot hold values of a change as they are: nil, or a *write.Refusal of kind Unfit that names
-	// one property. It knows of each value that its type allows and its column would alter, such as a decimal of too many
+	// one property. Values that have Of are passed over. It knows of each value that its type allows and its column would alter, such as a decimal of too many
 	// digits in a column that SQLite keeps as a double. No database is asked. It may set Change.Stored.
 	Fits(c *write.Change, values []write.Assignment) error
 	// Begin starts a transaction that writes, and waits for locks as a read does. ctx ends it early. The error is a *plan.Error

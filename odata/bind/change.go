@@ -28,13 +28,21 @@ type WriteOptions struct {
 	Checks func(shape string, bound func() (*Checks, error)) (*Checks, error)
 	// inner leaves the columns of the entity tag out of After: no answer shows the one of the row.
 	inner bool
+	// of shares the checks of entities of the body; nil where other changes may need columns of theirs.
+	of *sequence
+	// memory is that of a change which nobody uses behind its Writing; nil for one of its own.
+	memory *change
+	// whole makes columns in After of all properties of the type, for an answer that is made of the rows that were written.
+	whole bool
 }
 
 // Checks are the parts of a change that it shares with the other changes of its shape. They are never changed.
 type Checks struct {
 	before, after, rules *write.Check
 	links                []*edm.Navigation
-	prepared             *[2]atomic.Value
+	// absent is Writing.Absent, which depends on the shape alone.
+	absent   [][]*edm.Property
+	prepared *[2]atomic.Value
 }
 
 // Keep lets a source keep what it prepares. It reports whether the checks are the same for every caller with the same
@@ -98,18 +106,23 @@ type change struct {
 
 // create adds the values of the service to a creation, and finishes it.
 func (c *change) create() (*Writing, error) {
-	r, w := c.Resource, c.Set.Write
+	w := c.Set.Write
 	c.assign(w.Set)
 	c.assign(w.Touch)
 	if w.Version != nil {
 		c.out.Change.Values = append(c.out.Change.Values, write.Assignment{Path: []*edm.Property{w.Version}, Value: plan.Value{Int: 1}})
 	}
-	c.each(r.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
-		if !p.Nullable && !p.Defaulted && r.Set.Access(path...) != edm.Computed && c.value(path) == nil {
-			c.out.Absent = append(c.out.Absent, slices.Clone(path))
+	return c.finish()
+}
+
+// absent returns the paths of what a creation leaves out and may not.
+func (c *change) absent() (out [][]*edm.Property) {
+	c.each(c.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
+		if !p.Nullable && !p.Defaulted && c.Set.Access(path...) != edm.Computed && c.value(path) == nil {
+			out = append(out, slices.Clone(path))
 		}
 	})
-	return c.finish()
+	return out
 }
 
 // update adds the values of the service to a change, and finishes it.
@@ -135,12 +148,15 @@ func (c *change) update() (*Writing, error) {
 // change begins a change with those values of the client that it may set. It may append to them.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
 	all := &struct {
-		change
 		w  Writing
 		ch write.Change
-	}{change: change{Resource: r, o: o}, ch: write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}
-	c := &all.change
-	c.out, all.w.Change = &all.w, &all.ch
+	}{ch: write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}
+	c := o.memory
+	if c == nil {
+		c = &change{}
+	}
+	*c = change{Resource: r, o: o, out: &all.w}
+	all.w.Change = &all.ch
 	if r.Row != nil && kind != write.Create {
 		c.out.key = endOf(r)
 	}
@@ -268,18 +284,21 @@ func momentOf(now time.Time, t edm.Type) (plan.Value, bool) {
 // finish adds the checks, and what is certain before any row is read.
 func (c *change) finish() (*Writing, error) {
 	ch := c.out.Change
-	ch.Invalid = len(c.out.Null)+len(c.out.Absent)+len(c.out.Unlinked) > 0
 	var checks *Checks
 	var err error
-	if c.o.Checks == nil {
+	switch {
+	case c.o.of != nil:
+		checks, err = c.o.of.checks(c)
+	case c.o.Checks != nil:
+		checks, err = c.o.Checks(string(c.appendShape(make([]byte, 0, 256))), c.checks)
+	default:
 		checks, err = c.checks()
-	} else {
-		checks, err = c.o.Checks(c.shape(), c.checks)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.out.Rules = checks.rules
+	c.out.Rules, c.out.Absent = checks.rules, checks.absent
+	ch.Invalid = len(c.out.Null)+len(c.out.Absent)+len(c.out.Unlinked) > 0
 	ch.Before, ch.After, ch.Links, ch.Prepared = checks.before, checks.after, checks.links, checks.prepared
 	if ch.After != nil {
 		if condition := ch.After.Condition(); condition != nil {
@@ -289,15 +308,17 @@ func (c *change) finish() (*Writing, error) {
 	return c.out, nil
 }
 
-// shape returns a name for what checks depend on; see WriteOptions.Checks.
-func (c *change) shape() string {
-	b := make([]byte, 0, 256)
+// appendShape appends a name for what checks depend on; see WriteOptions.Checks.
+func (c *change) appendShape(b []byte) []byte {
 	b = append(append(b, '#', '0'+byte(c.out.Change.Kind), '0'+byte(c.Kind)), c.Set.Name...)
 	if c.o.Minimal {
 		b = append(b, " minimal"...)
 	}
 	if c.o.inner {
 		b = append(b, " inner"...)
+	}
+	if c.o.whole {
+		b = append(b, " whole"...)
 	}
 	if c.tagged() {
 		b = append(b, " tagged"...)
@@ -316,12 +337,15 @@ func (c *change) shape() string {
 		}
 		add(v.Path)
 	}
-	return string(b)
+	return b
 }
 
 // checks binds the checks of a change.
 func (c *change) checks() (*Checks, error) {
 	out := &Checks{}
+	if c.out.Change.Kind == write.Create {
+		out.absent = c.absent()
+	}
 	var err error
 	if out.rules, err = c.rulesCheck(); err != nil {
 		return nil, err
@@ -366,6 +390,10 @@ func (c *change) check(q *syntax.Query, shown bool, of *Checks) (*write.Check, e
 	r := n.Query.Range
 	if q == c.query && !c.o.inner || c.tagged() { // nobody asks for the tag before otherwise
 		tagColumns(n)
+	}
+	if q == c.query && c.o.whole {
+		tagColumns(n)
+		c.each(c.Set.Type.Properties, nil, func(path []*edm.Property, _ *edm.Property) { leafColumn(n, slices.Clone(path)) })
 	}
 	out := &write.Check{Plan: b.plan, Filter: -1}
 	if filter := c.Set.Write.Filter; filter != "" {

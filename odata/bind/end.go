@@ -83,9 +83,9 @@ func (w *Writing) known(at int) bool {
 	return w.Change.Values[at].Of == nil && !slices.ContainsFunc(w.takes, func(t take) bool { return t.at == at && !t.same })
 }
 
-// Known returns those values of the change that are there before the transaction.
+// Known returns those values of the change that are there before the transaction, and others that have Of.
 func (w *Writing) Known() []write.Assignment {
-	if !w.waits() {
+	if w.takes == nil {
 		return w.Change.Values
 	}
 	var out []write.Assignment
@@ -172,17 +172,16 @@ func (c *change) takeOver(p edm.Pair, to *end, name string) error {
 	switch {
 	case known:
 	case to.needed().made != nil && !given:
-		after := to.made.Change.After
-		a.Of, a.Column = to.made.Change, column(after.Plan.Top, after.Range().Leaf(p.Other))
+		a.Of, a.Column = to.made.Change, leafColumn(to.made.Change.After.Plan.Top, p.Other)
 	case to.made != nil:
-		after := to.made.Change.After
-		c.out.takes = append(c.out.takes, take{at: at, made: to.made.Change, column: column(after.Plan.Top, after.Range().Leaf(p.Other)), same: true, name: name})
+		column := leafColumn(to.made.Change.After.Plan.Top, p.Other)
+		c.out.takes = append(c.out.takes, take{at: at, made: to.made.Change, column: column, same: true, name: name})
 	default:
-		n := to.find.Top
-		c.out.takes = append(c.out.takes, take{at: at, find: to.find, column: column(n, n.Query.Range.Leaf(p.Other)), same: given, name: name})
+		c.out.takes = append(c.out.takes, take{at: at, find: to.find, column: leafColumn(to.find.Top, p.Other), same: given, name: name})
 	}
 	if !given {
-		*values, c.given = append(*values, a), append(c.given, a)
+		*values = append(*values, a)
+		c.given = *values // those of the service come later
 	}
 	return nil
 }
@@ -203,7 +202,8 @@ func (c *change) unlink(nav *edm.Navigation, pairs []edm.Pair) error {
 			continue
 		}
 		a := write.Assignment{Path: p.Own, Value: plan.Value{Null: true}}
-		c.out.Change.Values, c.given = append(c.out.Change.Values, a), append(c.given, a)
+		c.out.Change.Values = append(c.out.Change.Values, a)
+		c.given = c.out.Change.Values
 	}
 	if nulls == 0 {
 		c.out.Unlinked = append(c.out.Unlinked, nav)
@@ -242,15 +242,13 @@ func (w *Writing) Of() *write.Change {
 }
 
 // Ready returns the change with all that was not known when it was bound; nil where a row that it refers to is not there. A value
-// of an earlier change that is not made yet still has Of, and a key of its row is nil.
+// of an earlier change is put into the change itself; where that one is not made yet, it stays as it was, and a key of its row is nil.
 func (w *Writing) Ready(in Known) (*write.Change, error) {
 	if !w.waits() {
 		return w.Change, nil
 	}
-	out := *w.Change
-	out.Values = slices.Clone(out.Values)
-	for i := range out.Values {
-		if a := &out.Values[i]; a.Of != nil {
+	for i := range w.Change.Values {
+		if a := &w.Change.Values[i]; a.Of != nil {
 			from, row := a.Of.After.Plan.Top.Columns[a.Column].T, in.Made(a.Of)
 			if row == nil {
 				continue
@@ -260,6 +258,11 @@ func (w *Writing) Ready(in Known) (*write.Change, error) {
 			}
 		}
 	}
+	if w.takes == nil && w.key == nil && w.other == nil {
+		return w.Change, nil
+	}
+	out := *w.Change
+	out.Values = slices.Clone(out.Values)
 	for _, t := range w.takes {
 		if there, err := t.into(&out.Values[t.at], in); err != nil || !there {
 			return nil, err
@@ -367,11 +370,17 @@ func (e *end) keyIn(in Known) ([]plan.Value, error) {
 
 // put converts a value to the type of an assignment; false for null, and for one that the type does not have.
 func put(a *write.Assignment, from edm.Type, v plan.Value) bool {
-	l, ok := convert(&plan.Literal{T: from, Value: v}, a.Type())
-	if !ok || v.Null {
+	if v.Null {
 		return false
 	}
-	a.Value, a.Of = l.Value, nil
-	a.Value.Bytes = slices.Clone(a.Value.Bytes)
+	if to := a.Type(); !from.Same(to) {
+		l, ok := convert(&plan.Literal{T: from, Value: v}, to)
+		if !ok {
+			return false
+		}
+		v = l.Value
+	}
+	a.Value = v
+	a.Value.Bytes = slices.Clone(v.Bytes)
 	return true
 }

@@ -198,6 +198,23 @@ func column(n *plan.Node, e plan.Expr) int {
 	return len(n.Columns) - 1
 }
 
+// leafColumn makes a column of the property at the end of a path, unless it is one, and returns its index.
+func leafColumn(n *plan.Node, path []*edm.Property) int {
+	i := findLeaf(n, path)
+	if i < 0 {
+		i = column(n, n.Query.Range.Leaf(path))
+	}
+	return i
+}
+
+// findLeaf returns the index of the column of the property at the end of a path; -1 for none.
+func findLeaf(n *plan.Node, path []*edm.Property) int {
+	return slices.IndexFunc(n.Columns, func(c plan.Column) bool {
+		ref, ok := c.Expr.(*plan.Ref)
+		return ok && ref.Range == n.Query.Range && slices.Equal(ref.Path, path)
+	})
+}
+
 func topField(n *plan.Node, p *edm.Property, sel *selection) plan.Field {
 	path := []*edm.Property{p}
 	if p.Type.Kind == edm.Complex {

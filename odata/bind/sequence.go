@@ -40,6 +40,8 @@ type Sequence struct {
 	Main *Writing
 	// Answer reads that row, by its key, when all steps are done; nil where Main is the last step and its After shows the row.
 	Answer *plan.Plan
+	// Made is how the rows of Answer are those that the steps have written; nil where they have to be read.
+	Made *Made
 }
 
 // sequence makes a Sequence.
@@ -51,18 +53,25 @@ type sequence struct {
 	// shared is WriteOptions.Checks; kept are the checks of entities of the body that no other change needs columns of, by shape.
 	shared func(shape string, bound func() (*Checks, error)) (*Checks, error)
 	kept   map[string]*Checks
+	// shape is the memory of the last one, memory that of the changes of entities without further ones.
+	shape  []byte
+	memory change
+	// whole is WriteOptions.whole for the entities inside of the body.
+	whole bool
 }
 
-// checks returns the checks of a shape, which all entities of the shape share. The caller and the time are those of one request.
-func (s *sequence) checks(shape string, bound func() (*Checks, error)) (*Checks, error) {
-	if known := s.kept[shape]; known != nil {
+// checks returns the checks of a change, which all entities of its shape share. The caller and the time are those of one request.
+func (s *sequence) checks(c *change) (out *Checks, err error) {
+	s.shape = c.appendShape(s.shape[:0])
+	if known := s.kept[string(s.shape)]; known != nil {
 		return known, nil
 	}
+	shape := string(s.shape)
 	if s.shared != nil {
-		of := bound
-		bound = func() (*Checks, error) { return s.shared(shape, of) }
+		out, err = s.shared(shape, c.checks)
+	} else {
+		out, err = c.checks()
 	}
-	out, err := bound()
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +98,7 @@ func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
 		sent.query, set = query, &sent
 	}
 	parent, follows := (*parent)(nil), hasMany(e)
+	s.whole = s.shows(r, e, o)
 	if r.Kind == OfRelated {
 		if parent = parentOf(r.Nav, endOf(r.Own), ""); r.Nav.Through {
 			parent, follows = nil, true
@@ -103,7 +113,13 @@ func (r *Resource) Create(e *Entity, o WriteOptions) (*Sequence, error) {
 			return nil, err
 		}
 	}
-	return s.out, s.answer(c, o, follows)
+	if err := s.answer(c, o, follows); err != nil {
+		return nil, err
+	}
+	if s.whole {
+		s.out.Made = madeOf(s.out, len(e.Related[0].Entities))
+	}
+	return s.out, nil
 }
 
 // Update binds a change of the entity, or of the property that the path names, with the links that the body has. The fault is
@@ -215,9 +231,12 @@ func (s *sequence) below(rel *Related) (*Resource, error) {
 
 // nested binds the creation of an entity inside of the body.
 func (s *sequence) nested(r *Resource, e *Entity, many bool, of *parent, depth int) (*Writing, error) {
-	o := WriteOptions{Minimal: true, Amended: s.amended, inner: true}
+	o := WriteOptions{Minimal: true, Amended: s.amended, inner: true, whole: s.whole}
 	if many && !hasMany(e) {
-		o.Checks = s.checks
+		o.of = s
+	}
+	if len(e.Related) == 0 {
+		o.memory = &s.memory
 	}
 	w, _, err := s.create(r, e, o, false, of, depth+1)
 	return w, err

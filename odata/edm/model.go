@@ -145,6 +145,8 @@ type Navigation struct {
 	// Constrained reports that Pairs are referential constraints: of a navigation to one that is not Inverse, over visible
 	// properties of the types themselves. OData-CSDL 8.5
 	Constrained bool
+	// Enforced reports, of a collection, that the source has no rows of the target that name a row which is not there.
+	Enforced bool
 	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and
 	// removed. A client may do so if the sets at both ends have Write.Update.
 	Through, Linkable bool

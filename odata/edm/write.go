@@ -20,6 +20,9 @@ type Write struct {
 	Version *Property
 	// Validator names the rules that are asked before a change of the set is made; empty for none.
 	Validator string
+	// Final reports that a new row stays as the source has first read it until somebody changes it: no trigger of the database runs
+	// for rows of the set.
+	Final bool
 }
 
 // Given is a value that the service writes.

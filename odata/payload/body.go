@@ -88,19 +88,23 @@ type bodyScan struct {
 	out       *Body
 	// entities counts those that were read, and addresses; depth is how deep the entity is that is read.
 	entities, depth int
-	// capacity is that of the values of an entity at first.
+	// capacity is that of the values of an entity at first. They are parts of block.
 	capacity int
+	block    []write.Assignment
 }
 
 // Entity reads the object of an entity. The fault is a *BodyError.
 func (r BodyReader) Entity(body []byte, t *edm.EntityType) (*Body, error) {
 	s, err := r.scan(body)
 	if err == nil {
-		s.capacity = min(len(t.Properties), 16)
+		s.capacity = capacityOf(t)
 		err = s.object(structure{name: t.Name, properties: t.Properties, entity: t}, nil)
 	}
 	return s.read(err)
 }
+
+// capacityOf is how many values an entity is likely to have at most, those that are not in the body included.
+func capacityOf(t *edm.EntityType) int { return min(len(t.Properties), 16) }
 
 // read returns the body that was read to its end.
 func (s *bodyScan) read(err error) (*Body, error) {
@@ -287,10 +291,21 @@ func (s *bodyScan) property(path []*edm.Property) error {
 		return s.wrong(path, pos, what)
 	}
 	if s.out.Values == nil {
-		s.out.Values = make([]write.Assignment, 0, s.capacity)
+		s.out.Values = s.room()
 	}
 	s.out.Values = append(s.out.Values, write.Assignment{Path: path, Value: v})
 	return nil
+}
+
+// room returns a place for the values of an entity. Blocks are for as many entities as there were so far.
+func (s *bodyScan) room() []write.Assignment {
+	n := s.capacity
+	if len(s.block) < n {
+		s.block = make([]write.Assignment, n*min(s.entities+1, 64))
+	}
+	out := s.block[:0:n]
+	s.block = s.block[n:]
+	return out
 }
 
 // wrapped reads an object whose member value is that of a property (OData-JSON 11).

@@ -69,10 +69,10 @@ func (s *bodyScan) nested(t *edm.EntityType, at string) (*Body, error) {
 	if s.depth++; s.depth > maxBodyDepth {
 		return nil, s.fault(s.At, "the body nests too deep")
 	}
-	around, entity := s.out, &Body{Path: at}
-	s.out = entity
+	around, capacity, entity := s.out, s.capacity, &Body{Path: at}
+	s.out, s.capacity = entity, capacityOf(t)
 	err := s.object(structure{name: t.Name, properties: t.Properties, entity: t}, nil)
-	s.out = around
+	s.out, s.capacity = around, capacity
 	s.depth--
 	return entity, err
 }

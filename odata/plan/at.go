@@ -18,6 +18,14 @@ func (r *Range) Is(key []Value) Expr {
 	return Join("and", parts...)
 }
 
+// AppendKey appends the key in a row of the node, whose texts are those of the row.
+func (n *Node) AppendKey(dst, row []Value) []Value {
+	for _, column := range n.Key {
+		dst = append(dst, row[column])
+	}
+	return dst
+}
+
 // KeyOf returns a copy of the key in a row of the node.
 func (n *Node) KeyOf(row []Value) []Value {
 	key := make([]Value, len(n.Key))

@@ -315,6 +315,7 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 		}
 		nav.Inverse = !r.many && r.inverse()
 		nav.Constrained = !r.many && !nav.Inverse && visible == len(r.columns)
+		nav.Enforced = r.many && refers(r.to, r.from, r.targets, r.columns)
 	}
 	b.mapping.Links[nav] = link
 	return nav
@@ -323,21 +324,23 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 // inverse reports whether the row of the target holds the foreign key of a way to one: by the foreign keys of the tables, and without
 // one by the columns, if they are the own key and not that of the target.
 func (r *relationship) inverse() bool {
-	is := func(from, to *set, columns, targets []string) bool {
-		return slices.ContainsFunc(from.table.Foreign, func(f introspect.ForeignKey) bool {
-			key := &relationship{columns: f.Columns, targets: f.Referenced}
-			return f.Table == to.table.Name && f.Schema == to.table.Schema && len(f.Columns) == len(f.Referenced) && sameWay(key, &relationship{columns: columns, targets: targets})
-		})
-	}
 	whole := func(s *set, columns []string) bool {
 		key := s.edm.Type.Key
 		return len(key) == len(columns) && !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(key, s.prop[c]) })
 	}
 	switch {
-	case is(r.from, r.to, r.columns, r.targets):
+	case refers(r.from, r.to, r.columns, r.targets):
 		return false
-	case is(r.to, r.from, r.targets, r.columns):
+	case refers(r.to, r.from, r.targets, r.columns):
 		return true
 	}
 	return whole(r.from, r.columns) && !whole(r.to, r.targets)
+}
+
+// refers reports whether a foreign key of the one table names rows of the other by columns.
+func refers(from, to *set, columns, targets []string) bool {
+	return slices.ContainsFunc(from.table.Foreign, func(f introspect.ForeignKey) bool {
+		key := &relationship{columns: f.Columns, targets: f.Referenced}
+		return f.Table == to.table.Name && f.Schema == to.table.Schema && len(f.Columns) == len(f.Referenced) && sameWay(key, &relationship{columns: columns, targets: targets})
+	})
 }

@@ -28,7 +28,7 @@ func (b *builder) write(s *set) {
 		return
 	}
 	s.generates()
-	out := &edm.Write{Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: w.Filter, Validator: w.Validator}
+	out := &edm.Write{Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: w.Filter, Validator: w.Validator, Final: !s.table.Rules.Triggers}
 	out.Set, out.Touch = b.given(s, w.Set, "set"), b.given(s, w.Touch, "touch")
 	for _, name := range b.columns(s, w.Fixed, "write", "fixed") {
 		out.Fixed = append(out.Fixed, s.pathOf(name))

@@ -29,8 +29,8 @@ func (k ChangeKind) String() string {
 	return [...]string{"create", "update", "delete", "link", "unlink"}[k]
 }
 
-// Change is one row to be written. It is a pure value: nothing in it changes once it is bound, so it can be applied again in
-// another transaction. Package bind makes changes, a Transaction applies them.
+// Change is one row to be written. It is a pure value: nothing in it changes once it is bound but values that have Of, so it can be
+// applied again in another transaction. Package bind makes changes, a Transaction applies them.
 type Change struct {
 	Kind ChangeKind
 	// Set is the one that the row belongs to.
@@ -74,7 +74,8 @@ type Assignment struct {
 	// Value is in the form that Value documents for the type of the property; its text has neither NUL nor broken UTF-8.
 	Value plan.Value
 	// Of is the change before this one in the same request whose row has the value, in the column Column of its After.Plan; nil
-	// where Value is known. Whoever applies the changes puts the value there: a source never sees Of.
+	// where Value is known when the change is bound. Whoever applies the changes puts Value there in each transaction, before a source
+	// makes the change.
 	Of     *Change
 	Column int
 }

@@ -60,8 +60,8 @@ func (o *Reader) Fault(ctx context.Context, err error) error { return o.fault(ct
 type Single struct {
 	values []plan.Value
 	behind []Single
-	// Further are the cells of the further columns of the row, until the Reader is used again. Their texts are gone.
-	Further []engine.Cell
+	// allowed reports that the first further column of the row is not 0.
+	allowed bool
 }
 
 // Single runs a statement to its end and keeps the first row of it: the columns of a node, and more columns behind them. It is nil
@@ -90,7 +90,7 @@ func (o *Reader) Several(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlt
 	}
 	columns := len(n.Columns)
 	width := max(columns+more, 1)
-	o.cells = slices.Grow(o.cells[:0], width*most)[:width*most]
+	o.cells = slices.Grow(o.cells[:0], width)[:width]
 	list, values := make([]Single, 0, most), make([]plan.Value, columns*most)
 	d := decoder{texts: o.Gen.Texts(n)}
 	if o.Changed != nil {
@@ -101,16 +101,18 @@ func (o *Reader) Several(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlt
 			return nil, err
 		}
 		i := len(list)
-		cells, row := o.cells[width*i:width*(i+1)], values[columns*i:columns*(i+1):columns*(i+1)]
+		cells, row := o.cells, values[columns*i:columns*(i+1):columns*(i+1)]
 		if err := cur.Row(cells); err != nil {
 			return nil, fmt.Errorf("read a row: %w", err)
 		}
 		if err := d.row(row, cells, n); err != nil {
 			return nil, err
 		}
-		d.own = make([]byte, 0, size(row))
+		if n := size(row); n > cap(d.own)-len(d.own) {
+			d.own = make([]byte, 0, max(n, min(2*cap(d.own), ownBlock)))
+		}
 		d.pin()
-		list = append(list, Single{values: row, Further: cells[columns:]})
+		list = append(list, Single{values: row, allowed: more > 0 && cells[columns].Int != 0})
 	}
 	for ok && err == nil { // what a constraint says comes last
 		ok, err = cur.Next()
@@ -135,7 +137,7 @@ func (s *Single) Row() []plan.Value { return s.values }
 
 // Allowed returns the row if its first further column is not 0, which is that of the row policy; else nil.
 func (s *Single) Allowed() []plan.Value {
-	if s.Further[0].Int == 0 {
+	if !s.allowed {
 		return nil
 	}
 	return s.values

@@ -15,11 +15,14 @@ import (
 
 // What is stored is the inverse of what is fetched: package cursor decodes the stored value to the one that was written.
 
-// Unfit returns the path of the first value of a change that its column would alter; nil for none. If the values are all of the
-// change, their SQL is kept in Change.Stored.
+// Unfit returns the path of the first value of a change that its column would alter; nil for none. Values that have Of are not
+// known yet. If the values are all of the change, their SQL is kept in Change.Stored.
 func (g *Generator) Unfit(c *write.Change, values []write.Assignment) []*edm.Property {
-	r, list := &plan.Range{Set: c.Set}, make([]frag, len(values), len(values)+1)
+	r, list := &plan.Range{Set: c.Set}, make([]frag, len(values))
 	for i := range values {
+		if values[i].Of != nil {
+			continue
+		}
 		var ok bool
 		if list[i], ok = g.stored(r, &values[i]); !ok {
 			return values[i].Path
@@ -31,14 +34,14 @@ func (g *Generator) Unfit(c *write.Change, values []write.Assignment) []*edm.Pro
 	return nil
 }
 
-// storedValues is the SQL of values.
+// storedValues is the SQL of values, but for those that have Of.
 type storedValues struct {
 	gen  *Generator
 	of   *write.Assignment // the first of them
 	list []frag
 }
 
-// kept returns the SQL of the values of a change that Unfit has kept; nil for none, and for a change that has got other values since.
+// kept returns the SQL of the values of a change that Unfit has kept; nil for none, and for a change that has other values.
 func (g *Generator) kept(c *write.Change) []frag {
 	s, ok := c.Stored.(*storedValues)
 	if !ok || s.gen != g || len(s.list) != len(c.Values) || s.of != &c.Values[0] {

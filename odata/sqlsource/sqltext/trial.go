@@ -21,6 +21,9 @@ func (g *Generator) Trials(c *write.Change) []Trial {
 	if _, tells := g.d.(sqlite); tells || c.After == nil {
 		return nil
 	}
+	if !g.mayTry(c) {
+		return nil
+	}
 	var out []Trial
 	values := g.kept(c)
 	for i := range c.Values {
@@ -45,6 +48,15 @@ func (g *Generator) Trials(c *write.Change) []Trial {
 		}
 	}
 	return out
+}
+
+// mayTry reports whether changes with values for the same properties can have trials.
+func (g *Generator) mayTry(c *write.Change) bool {
+	r := c.After.Range()
+	return slices.ContainsFunc(c.Values, func(a write.Assignment) bool {
+		k := a.Type().Kind
+		return k == edm.String || k == edm.Duration || g.columnOf(&plan.Ref{Range: r, Path: a.Path}).Text
+	})
 }
 
 // trial has nothing to ask: SQLite tells all by the type that a column was declared with.

@@ -78,7 +78,7 @@ type shaped struct {
 	what Returning
 	// changing are the texts of the fragments; of an INSERT those of one row.
 	changing []string
-	// inserts are the texts of an INSERT of 1, 2, 4 rows and so on, which has no SQL.
+	// inserts are the texts of an INSERT of each number of rows that sizeOf gives, which has no SQL.
 	inserts       [atOnce]string
 	SQL           string
 	before, after []any
@@ -147,11 +147,15 @@ func plainExpr(e plan.Expr) bool {
 
 // storedAll are the values of a change; false if one does not fit.
 func (g *Generator) storedAll(r *plan.Range, c *write.Change) ([]frag, bool) {
-	if kept := g.kept(c); kept != nil {
-		return slices.Clip(kept), true
+	values := slices.Clip(g.kept(c))
+	known := values != nil
+	if !known {
+		values = make([]frag, len(c.Values), len(c.Values)+1)
 	}
-	values := make([]frag, len(c.Values), len(c.Values)+1)
 	for i := range c.Values {
+		if known && c.Values[i].Of == nil {
+			continue
+		}
 		var ok bool
 		if values[i], ok = g.stored(r, &c.Values[i]); !ok {
 			return nil, false

@@ -9,31 +9,39 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// atOnce is how many powers of two, from 1 on, are numbers of rows that one statement adds.
-const atOnce = 8
+// atOnce is how many numbers of rows there are that one statement adds: the powers of two from 1 on, and the number in the middle
+// between two of them. A server prepares few statements then.
+const atOnce = 15
+
+// sizeOf returns the greatest of these numbers that is not above n, which is at least 1, and its place among them.
+func sizeOf(n int) (size, place int) {
+	power := min(bits.Len(uint(n))-1, atOnce/2)
+	size, place = 1<<power, 2*power
+	if middle := size + size/2; middle <= n && middle > size && place+1 < atOnce {
+		return middle, place + 1
+	}
+	return size, place
+}
 
 // AtOnce returns how many of the first of some creations with one After one statement can make, and return as ReturnRow does, with the
-// same result as one after the other: 1 where it cannot. The number is a power of two, so that a server prepares few statements.
-// SQLite runs in the process, and gains nothing.
+// same result as one after the other: 1 where it cannot. The number is one of sizeOf.
 func (g *Generator) AtOnce(list []*write.Change) int {
 	c := list[0]
 	rules := g.m.Tables[c.Set].Rules
-	if _, ok := g.d.(sqlite); ok || len(list) == 1 || c.Kind != write.Create || len(c.Values) == 0 || rules.Own || !g.Returns(c) {
+	if len(list) == 1 || c.Kind != write.Create || len(c.Values) == 0 || rules.Own || !g.Returns(c) {
 		return 1
 	}
-	n := 1
-	for most := min(len(list), 1<<(atOnce-1), g.MaxParameters()/(8*len(c.Values))); 2*n <= most; {
-		n *= 2
-	}
-	if slices.ContainsFunc(list[:n], func(c *write.Change) bool { return len(g.Trials(c)) > 0 }) {
+	n, _ := sizeOf(max(min(len(list), g.MaxParameters()/(8*len(c.Values))), 1))
+	if _, tells := g.d.(sqlite); !tells && g.mayTry(c) && slices.ContainsFunc(list[:n], func(c *write.Change) bool { return len(g.Trials(c)) > 0 }) {
 		return 1
 	}
 	return n
 }
 
-// Insert is the statement that adds the rows of creations with one After, whose number is a power of two; empty if a value does not fit.
+// Insert is the statement that adds the rows of creations with one After, whose number is one of sizeOf; empty if a value does not fit.
 func (g *Generator) Insert(list []*write.Change, what Returning) Statement {
-	c, size := list[0], bits.TrailingZeros(uint(len(list)))
+	c := list[0]
+	_, size := sizeOf(len(list))
 	kept := g.prepared(c, 0)
 	if kept != nil && (kept.what != what || len(kept.changing) != len(c.Values)) {
 		kept = nil
@@ -43,8 +51,10 @@ func (g *Generator) Insert(list []*write.Change, what Returning) Statement {
 	if known {
 		args = make([]any, 0, len(list)*len(c.Values)+len(kept.after))
 	}
-	rows := make([]frag, 0, len(c.Values)*len(list))
 	for _, of := range list {
+		if !known {
+			break
+		}
 		values, ok := g.storedAll(c.After.Range(), of)
 		if !ok {
 			return Statement{}
@@ -53,10 +63,17 @@ func (g *Generator) Insert(list []*write.Change, what Returning) Statement {
 			known = known && kept.changing[i] == f.sql
 			args = append(args, f.args...)
 		}
-		rows = append(rows, values...)
 	}
 	if known {
 		return Statement{SQL: kept.inserts[size], Args: append(args, kept.after...)}
+	}
+	rows := make([]frag, 0, len(c.Values)*len(list))
+	for _, of := range list {
+		values, ok := g.storedAll(c.After.Range(), of)
+		if !ok {
+			return Statement{}
+		}
+		rows = append(rows, values...)
 	}
 	return g.keepInsert(list, kept, rows, what)
 }
@@ -83,7 +100,8 @@ func (g *Generator) keepInsert(list []*write.Change, kept *shaped, values []frag
 	if kept != nil && slices.Equal(kept.changing, next.changing) {
 		next.inserts = kept.inserts
 	}
-	next.inserts[bits.TrailingZeros(uint(len(list)))] = s.SQL
+	_, size := sizeOf(len(list))
+	next.inserts[size] = s.SQL
 	c.Prepared[0].Store(next)
 	return s
 }
