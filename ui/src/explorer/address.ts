@@ -1,13 +1,19 @@
-// The state of the page is its address: #/Products?name=ada&price=>10&~sort=price desc&~skip=50. What begins with ~ is no column.
+// The state of the page is its address: #/Products?name.has=ada&price.ge=10&~sort=price desc&~skip=50. What begins with ~ is no
+// column. A column without an operator, as in price=>10, is of an older address: the notation of the service, with days of UTC.
 
-import { expression } from './filter.ts';
+import { expression, filterOf, type Condition, type Operator, type Unread } from './condition.ts';
 import { readable, type Column, type EntitySet, type Link, type Type } from './model.ts';
+import { plain } from './notation.ts';
+import { read } from './typed.ts';
 
 export interface State {
   /** The resource, as it stands behind /odata/; empty for the list of sets. */
   path: string;
-  /** What was typed above the columns, by their paths. */
-  typed: Map<string, string>;
+  /** What rows must meet. */
+  conditions: Condition[];
+  /** What was typed or stands in the address and is no condition. No rows are shown while there is any. */
+  unread: Unread[];
+  /** What was typed to search for. */
   search: string;
   /** A column, and " desc" behind it for the other direction; empty for the order of the key. */
   sort: string;
@@ -16,33 +22,71 @@ export interface State {
   group: string;
   /** Whether the sums over all rows are shown. */
   sums: boolean;
+  /** Whether all columns are shown where annotations have a list of them. */
+  all: boolean;
 }
 
 export const pageSize = 50;
 
-export function readState(hash: string): State {
+/** The operator in an address of text that cannot be read. */
+const unreadable = 'text';
+
+/** Reads an address; what it says of columns is held against those of the place that it names. */
+export function readState(hash: string, sets: Map<string, EntitySet>): State {
   const [path = '', query = ''] = split(hash.replace(/^#\/?/, ''), '?');
-  const state: State = { path, typed: new Map(), search: '', sort: '', skip: 0, group: '', sums: false };
+  const place = resolve(path, sets);
+  const columns = place === undefined ? [] : columnsOf(place, sets);
+  const state: State = { path, conditions: [], unread: [], search: '', sort: '', skip: 0, group: '', sums: false, all: false };
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === '~search') state.search = value;
     else if (name === '~sort') state.sort = value;
     else if (name === '~skip') state.skip = /^\d{1,15}$/.test(value) ? Number(value) : 0;
     else if (name === '~group') state.group = value;
     else if (name === '~sums') state.sums = true;
-    else if (value !== '') state.typed.set(name, value);
+    else if (name === '~all') state.all = true;
+    else readCondition(state, columns, name, value);
   }
   return state;
 }
 
+/** Reads column.operator=value, or column=what was typed. */
+function readCondition(state: State, columns: Column[], name: string, value: string): void {
+  const [path, op] = split(name, '.');
+  const column = columns.find((c) => c.path === path);
+  if (op === '' && value === '') return;
+  const condition: Condition = { column: path, op: op as Operator, value };
+  const old = op === '' && column !== undefined ? read(column, value, plain) : undefined;
+  if (old !== undefined) state.conditions.push(...old);
+  else if (op !== '' && column !== undefined && expression(column, condition) !== undefined) state.conditions.push(condition);
+  else state.unread.push({ column: path, text: value });
+}
+
 export function writeState(s: State): string {
-  const query = new URLSearchParams([...s.typed].filter(([, v]) => v !== ''));
+  const query = new URLSearchParams();
+  for (const { column, op, value } of s.conditions) query.append(`${column}.${op}`, value);
+  for (const { column, text } of s.unread) query.append(`${column}.${unreadable}`, text);
   if (s.search !== '') query.set('~search', s.search);
   if (s.group !== '') query.set('~group', s.group);
   if (s.sort !== '') query.set('~sort', s.sort);
   if (s.sums) query.set('~sums', '1');
+  if (s.all) query.set('~all', '1');
   if (s.skip > 0) query.set('~skip', String(s.skip));
   const text = query.toString();
   return `#/${s.path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** The state in which a column has these conditions and no others. */
+export function narrow(s: State, column: string, conditions: Condition[], unread?: string): State {
+  const others = s.conditions.filter((c) => c.column !== column);
+  const texts = s.unread.filter((u) => u.column !== column);
+  return change(s, { conditions: [...others, ...conditions], unread: unread === undefined ? texts : [...texts, { column, text: unread }] });
+}
+
+/** The columns that an address names and the place does not have. */
+export function unknown(s: State, columns: Column[]): string[] {
+  const named = [...s.unread.map((u) => u.column), s.group, s.sort.split(' ')[0] ?? ''];
+  const known = (path: string): boolean => path === '' || columns.some((c) => c.path === path) || (path === countName && s.group !== '');
+  return [...new Set(named.filter((path) => !known(path)))];
 }
 
 /** The same resource with other ways to look at it; another page begins at the first row unless it is named. */
@@ -109,6 +153,14 @@ export function columnsOf(place: Place, sets: Map<string, EntitySet>): Column[] 
 /** Whether somebody has named a column: a service makes the words of its name otherwise, and "Category ID" is less than "Category". */
 const isSaid = (c: Column): boolean => c.label.toLowerCase() !== readable(c.path).toLowerCase();
 
+/** The columns of the table: those that annotations have for it, with those that the state is about. */
+export function shownOf(s: State, type: Type, columns: Column[]): Column[] {
+  if (s.all || type.list.length === 0) return columns;
+  const named = [...s.conditions, ...s.unread].map((c) => c.column).concat(s.sort.split(' ')[0] ?? '');
+  const listed = type.list.flatMap((path) => columns.find((c) => c.path === path) ?? []);
+  return [...listed, ...columns.filter((c) => named.includes(c.path) && !listed.includes(c))];
+}
+
 /** The links whose label stands in place of a key in this type's columns, by their columns. */
 export function labelled(type: Type, sets: Map<string, EntitySet>): Map<string, { link: Link; title: string }> {
   const found = new Map<string, { link: Link; title: string }>();
@@ -117,19 +169,6 @@ export function labelled(type: Type, sets: Map<string, EntitySet>): Map<string, 
     if (!link.many && link.column !== undefined && title !== undefined) found.set(link.column, { link, title });
   }
   return found;
-}
-
-/** The filter of all that was typed and can be read; bad are the columns where it cannot. */
-export function filterOf(s: State, columns: Column[]): { filter: string; bad: string[] } {
-  const parts: string[] = [];
-  const bad: string[] = [];
-  for (const [path, typed] of s.typed) {
-    const column = columns.find((c) => c.path === path);
-    const found = column === undefined ? undefined : expression({ ...column, path: column.by ?? column.path }, typed);
-    if (found === undefined) bad.push(path);
-    else parts.push(found);
-  }
-  return { filter: parts.map((p) => (parts.length > 1 && p.includes(' and ') ? `(${p})` : p)).join(' and '), bad };
 }
 
 /** A request of OData: its path below the service, and its options, not yet encoded. */
@@ -143,7 +182,7 @@ export function queryOf(s: State, place: Place, sets: Map<string, EntitySet>): Q
   const options: [string, string][] = [];
   const add = (name: string, value: string): void => void (value !== '' && options.push([name, value]));
   const columns = columnsOf(place, sets);
-  const { filter } = filterOf(s, columns);
+  const filter = filterOf(s.conditions, columns);
   const group = columns.find((c) => c.path === s.group);
   const [by = '', direction] = s.sort.split(' ');
   const sort = [columns.find((c) => c.path === by)?.by ?? by, ...(direction === 'desc' ? ['desc'] : [])].join(' ');
@@ -154,7 +193,7 @@ export function queryOf(s: State, place: Place, sets: Map<string, EntitySet>): Q
   }
   if (!place.one) {
     add('$filter', filter);
-    add('$search', s.search);
+    add('$search', searched(s.search));
     add('$orderby', sort);
   }
   const expand = [...labelled(place.type, sets).values()].map(({ link, title }) => `${link.name}($select=${title})`);
@@ -165,8 +204,18 @@ export function queryOf(s: State, place: Place, sets: Map<string, EntitySet>): Q
 /** The column that counts the rows of a group, which no property is called. */
 export const countName = 'rows_in_group';
 
-const narrowed = (s: State, filter: string): string =>
-  (filter === '' ? '' : `filter(${filter})/`) + (s.search === '' ? '' : `search(${s.search})/`);
+/** The transformations that keep the rows of a state. */
+export function narrowed(s: State, filter: string): string {
+  const search = searched(s.search);
+  return (filter === '' ? '' : `filter(${filter})/`) + (search === '' ? '' : `search(${search})/`);
+}
+
+/** Words and phrases that are searched for all at once; those that the language of searches knows stand in quotes (OData-URL 5.1.8). */
+export function searched(typed: string): string {
+  const list = [...typed.matchAll(/"([^"]+)"|[^\s"]+/g)].map(([word, phrase]) => ({ text: (phrase ?? word).trim(), phrase: phrase !== undefined }));
+  const plainWord = (s: string): boolean => /^[\p{L}\p{N}]+$/u.test(s) && !/^(AND|OR|NOT)$/.test(s);
+  return list.filter(({ text }) => text !== '').map(({ text, phrase }) => (!phrase && plainWord(text) ? text : `"${text}"`)).join(' ');
+}
 
 /** The transformations that count and add up rows by the values of a column. */
 export function groups(s: State, columns: Column[], filter: string, by: Column): string {

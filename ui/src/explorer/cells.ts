@@ -3,9 +3,11 @@
 import { h, type Child } from '../dom.ts';
 import type { Words } from '../i18n.ts';
 import { labelled, type Place } from './address.ts';
-import { quote } from './filter.ts';
+import { quote } from './condition.ts';
 import type { Column, EntitySet, Type } from './model.ts';
+import { Local } from './notation.ts';
 import { valueAt, type Row } from './service.ts';
+import { pictured } from './typed.ts';
 
 /** The address of a row below its set (OData-URL 4.3.1); undefined where the key is not there. */
 export function keyOf(type: Type, row: Row): string | undefined {
@@ -20,54 +22,63 @@ export function keyOf(type: Type, row: Row): string | undefined {
   return parts.length === 0 ? undefined : `(${parts.join(',')})`;
 }
 
+/** How long a text may be in a table. */
+const longest = 120;
+
+/** A column of texts alone: labels stand in place of keys of any type. */
+const plainText: Column = { path: '', label: '', kind: 'text', edm: 'Edm.String', members: new Map(), adds: false, nullable: true };
+
 /** Writes values for people of one language. */
 export class Cells {
+  readonly local: Local;
   private readonly words: Words;
-  private readonly day: Intl.DateTimeFormat;
-  private readonly instant: Intl.DateTimeFormat;
-  private readonly binary: Intl.NumberFormat;
-  /** Made once: a formatter takes as long as a row of cells. */
-  private readonly whole: Intl.NumberFormat;
-  private readonly point: string;
   private readonly labels = new Map<Type, ReturnType<typeof labelled>>();
 
   constructor(words: Words) {
     this.words = words;
-    this.day = new Intl.DateTimeFormat(words.lang, { dateStyle: 'medium', timeZone: 'UTC' });
-    this.instant = new Intl.DateTimeFormat(words.lang, { dateStyle: 'medium', timeStyle: 'short' });
-    this.binary = new Intl.NumberFormat(words.lang, { maximumSignificantDigits: 12 });
-    this.whole = new Intl.NumberFormat(words.lang);
-    this.point = this.whole.formatToParts(0.5).find((p) => p.type === 'decimal')?.value ?? '.';
+    this.local = new Local(words.lang); // made once: a formatter takes as long as a row of cells
   }
 
-  /** A value as text. Numbers keep their digits: they come as text where a number of JavaScript could not hold them. */
-  text(c: Column, value: unknown): string {
+  /** A value as text, with the currency or unit that row has for it. Numbers keep their digits. */
+  text(c: Column, value: unknown, row?: Row): string {
     if (value === null || value === undefined) return '';
     if (typeof value === 'object') return JSON.stringify(value);
     const s = String(value);
     switch (c.kind) {
       case 'truth':
-        return this.words.text(value === true ? 'explorer.true' : 'explorer.false');
+        return this.words.text(value === true || value === 'true' ? 'explorer.true' : 'explorer.false');
       case 'day':
-        return this.date(this.day, `${s}T00:00:00Z`, s);
+        return this.local.dayText(s);
       case 'instant':
-        return this.date(this.instant, s, s);
-      case 'number':
-        return c.edm === 'Edm.Double' || c.edm === 'Edm.Single' ? this.binary.format(Number(s)) : this.number(s);
+        return this.local.instantText(s);
+      case 'number': {
+        const unit = c.unit?.value ?? (c.unit?.path === undefined || row === undefined ? undefined : valueAt(row, c.unit.path));
+        return this.local.numberText(s) + (typeof unit === 'string' && unit !== '' ? ` ${unit}` : '');
+      }
       default: // of flags several, with commas between them
         return c.members.size === 0 ? s : s.split(',').map((name) => c.members.get(name) ?? name).join(', ');
     }
   }
 
-  private date(format: Intl.DateTimeFormat, iso: string, otherwise: string): string {
-    const at = Date.parse(iso);
-    return Number.isNaN(at) ? otherwise : format.format(at);
+  /** A value as it is seen: no value, an empty text and blanks at the ends of a text all differ. */
+  seen(c: Column, value: unknown, row?: Row, all = false): Node | string {
+    if (value === null || value === undefined) {
+      return h('span', { class: 'null' }, h('span', { 'aria-hidden': 'true' }, '–'), h('span', { class: 'sr-only' }, this.words.text('explorer.null')));
+    }
+    if (value === '') return h('i', { class: 'null' }, this.words.text('explorer.emptyText'));
+    const whole = this.text(c, value, row);
+    if (all) return whole;
+    const text = pictured(whole.length > longest ? `${whole.slice(0, longest - 3)}…` : whole);
+    const mark = (): Node | false => whole !== whole.trim() && h('span', { class: 'null' }, '"');
+    return text === whole && whole === whole.trim() ? text : h('span', { title: whole }, mark(), text, mark());
   }
 
-  private number(s: string): string {
-    const [, sign = '', whole = '', rest = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(s) ?? [];
-    if (whole === '') return s;
-    return sign + this.whole.format(BigInt(whole)) + (rest === '' ? '' : this.point + rest);
+  /** The label of the row that a key leads to, and the key where it has none or where another label looks the same. */
+  label(label: unknown, key: unknown, twice = false): Node | string {
+    if (key === null || key === undefined) return this.seen(plainText, null);
+    const sign = h('span', { class: 'null' }, `#${String(key)}`);
+    if (label === null || label === undefined) return sign;
+    return twice || label === '' ? h('span', {}, this.seen(plainText, label), ' ', sign) : this.seen(plainText, label);
   }
 
   private labelled(type: Type, sets: Map<string, EntitySet>): ReturnType<typeof labelled> {
@@ -76,18 +87,20 @@ export class Cells {
     return known;
   }
 
-  /** The cell of a column. A key of another set shows the label of its row, and leads there. */
-  cell(place: Place, sets: Map<string, EntitySet>, c: Column, row: Row, base: string | undefined): Child {
+  /** The cell of a column. A key of another set shows the label of its row, and leads there; main is the column that leads to its own row. */
+  cell(place: Place, sets: Map<string, EntitySet>, c: Column, row: Row, base: string | undefined, main?: Column): Child {
     const value = valueAt(row, c.path);
-    if (value === null || value === undefined) return h('span', { class: 'null' }, '–');
     const to = this.labelled(place.type, sets).get(c.path);
-    if (to !== undefined && base !== undefined) {
-      const label = valueAt(row, `${to.link.name}/${to.title}`);
-      if (label !== undefined && label !== null) return h('a', { href: `#/${base}/${to.link.name}`, title: this.text(c, value) }, String(label));
-    }
-    const text = c.path === place.type.key[0] && place.type.key.length === 1 ? String(value) : this.text(c, value);
-    const leads = base !== undefined && !place.one && (c.path === place.type.title || c.path === place.type.key[0]);
-    if (leads) return h('a', { href: `#/${base}` }, text === '' ? '–' : text);
-    return text.length > 120 ? h('span', { title: text }, `${text.slice(0, 117)}…`) : text;
+    const isKey = place.type.key.length === 1 && c.path === place.type.key[0] && c.kind === 'number' && value !== null;
+    const inside = to === undefined ? this.seen(isKey ? plainText : c, value, row, place.one) : this.label(valueAt(row, `${to.link.name}/${to.title}`), value);
+    if (base === undefined || (c !== main && (to === undefined || value === null || value === undefined))) return inside;
+    if (c === main) return h('a', { href: `#/${base}` }, inside);
+    // One stop of the Tab key a row: the arrow keys lead from link to link.
+    return h('a', { href: `#/${base}/${to?.link.name ?? ''}`, title: String(value), tabindex: main === undefined ? null : '-1' }, inside);
   }
+}
+
+/** The column that leads to the row: the one that people know it by, else its key, else the first. */
+export function mainOf(type: Type, columns: Column[]): Column | undefined {
+  return columns.find((c) => c.path === type.title) ?? columns.find((c) => c.path === type.key[0]) ?? columns[0];
 }

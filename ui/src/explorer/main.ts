@@ -39,9 +39,11 @@ function toMain(event: Event): void {
 }
 
 function header(): HTMLElement {
-  const shown = logo({ appName: boot.app_name ?? '', logo: boot.logo ?? '', logoDark: boot.logo_dark ?? '' });
+  // The name of a link has in it what people see (WCAG 2.5.3).
+  const title = words.text('explorer.title');
+  const shown = logo({ appName: boot.app_name || title, logo: boot.logo ?? '', logoDark: boot.logo_dark ?? '' });
   const out = h('form', { method: 'post', action: '/logout' }, h('button', { class: 'small' }, words.text('explorer.signOut')));
-  return h('header', {}, h('a', { href: '#/', class: 'home', 'aria-label': words.text('explorer.title') }, shown), boot.signed_in === true && out);
+  return h('header', {}, h('a', { href: '#/', class: 'home', 'aria-label': [boot.app_name, title].filter(Boolean).join(' · ') }, shown), boot.signed_in === true && out);
 }
 
 // The host has this address loaded beside the script, which counts where the request is the same, without headers of its own.

@@ -15,6 +15,9 @@ export interface Column {
   members: Map<string, string>;
   /** Whether it can be added up. */
   adds: boolean;
+  nullable: boolean;
+  /** The currency or unit of its values: one for all, or the column of each. */
+  unit?: { value?: string | undefined; path?: string | undefined } | undefined;
   /** The path of the label that stands in place of its values, which people sort and narrow down by. */
   by?: string;
 }
@@ -37,6 +40,8 @@ export interface Type {
   links: Link[];
   /** The column that people know a row by. */
   title: string | undefined;
+  /** The paths of the columns that annotations have for tables; empty for all. */
+  list: string[];
 }
 
 export interface EntitySet {
@@ -62,6 +67,9 @@ const kinds: { [edm: string]: Kind } = {
   String: 'text', Boolean: 'truth', Date: 'day', DateTimeOffset: 'instant', Guid: 'exact', Duration: 'none', TimeOfDay: 'exact', Binary: 'none', Stream: 'none',
   Byte: 'number', SByte: 'number', Int16: 'number', Int32: 'number', Int64: 'number', Decimal: 'number', Double: 'number', Single: 'number',
 };
+
+/** How values of a type of the service are narrowed down. */
+export const kindOf = (edm: string): Kind => kinds[edm.replace('Edm.', '')] ?? 'none';
 
 /** Reads the sets of a service; empty where the document is none. */
 export function readModel(doc: unknown): Map<string, EntitySet> {
@@ -125,11 +133,12 @@ class Reader {
     this.bindings.set(name, binding);
     const known = this.types.get(name);
     if (known !== undefined) return known;
-    const type: Type = { name, key: [], columns: [], links: [], title: undefined };
+    const type: Type = { name, key: [], columns: [], links: [], title: undefined, list: [] };
     this.types.set(name, type);
     if (Array.isArray(raw['$Key'])) type.key = raw['$Key'].filter((k): k is string => typeof k === 'string');
     this.fill(type, raw, name, '', binding);
     type.title = this.title(type, raw, name);
+    type.list = this.list(raw, name).filter((path) => type.columns.some((c) => c.path === path));
     return type;
   }
 
@@ -141,7 +150,7 @@ class Reader {
       if (value['$Kind'] === 'NavigationProperty') {
         if (prefix === '') type.links.push(link(name, said ?? this.called(name, value, text(binding[name])) ?? readable(name), value, binding));
       } else if (notes['@UI.Hidden'] !== true) {
-        this.column(type, prefix + name, said ?? readable(name), value, binding);
+        this.column(type, prefix + name, said ?? readable(name), { ...value, ...notes }, binding);
       }
     }
   }
@@ -156,8 +165,10 @@ class Reader {
     }
     const names = found?.['$Kind'] === 'EnumType' ? Object.keys(found).filter((k) => !k.startsWith('$') && !k.includes('@')) : [];
     const members = new Map(names.map((name) => [name, text(found?.[`${name}@Common.Label`]) ?? name]));
-    const kind = members.size > 0 && found?.['$IsFlags'] !== true ? 'choice' : kinds[edm.replace('Edm.', '')] ?? 'none';
-    type.columns.push({ path, label, kind, edm, members, adds: kind === 'number' && !type.key.includes(path) && !/(^|_)id$/i.test(path) });
+    const kind = members.size > 0 && found?.['$IsFlags'] !== true ? 'choice' : kindOf(edm);
+    const adds = kind === 'number' && !type.key.includes(path) && !/(^|_)id$/i.test(path);
+    const prefix = path.slice(0, path.lastIndexOf('/') + 1);
+    type.columns.push({ path, label, kind, edm, members, adds, nullable: value['$Nullable'] === true, unit: unitOf(value, prefix) });
   }
 
   private title(type: Type, raw: Json, name: string): string | undefined {
@@ -165,6 +176,11 @@ class Reader {
     const said = isJson(info) && isJson(info['Title']) ? text(pathOf(info['Title']['Value'])) : undefined;
     const texts = type.columns.filter((c) => c.kind === 'text').map((c) => c.path);
     return [said, 'name', 'title', 'label', 'description'].find((p) => p !== undefined && texts.includes(p)) ?? texts.find((p) => !type.key.includes(p));
+  }
+
+  private list(raw: Json, name: string): string[] {
+    const items = raw['@UI.LineItem'] ?? this.notes(name)['@UI.LineItem'];
+    return Array.isArray(items) ? items.flatMap((item) => (isJson(item) ? text(pathOf(item['Value'])) ?? [] : [])) : [];
   }
 
   private find(qualified: string): Json | undefined {
@@ -187,6 +203,13 @@ class Reader {
 
 /** A path stands as text, or as an object that says that it is one. */
 const pathOf = (v: unknown): unknown => (isJson(v) ? v['$Path'] : v);
+
+/** The currency or unit that annotations name, as a text or as a path beside the property. */
+function unitOf(notes: Json, prefix: string): Column['unit'] {
+  const said = notes['@Measures.ISOCurrency'] ?? notes['@Measures.Unit'];
+  const path = isJson(said) ? text(said['$Path']) : undefined;
+  return path === undefined ? { value: text(said) } : { path: prefix + path };
+}
 
 function link(name: string, label: string, value: Json, binding: Json): Link {
   const on = isJson(value['$ReferentialConstraint']) ? Object.keys(value['$ReferentialConstraint']).filter((k) => !k.includes('@')) : [];
