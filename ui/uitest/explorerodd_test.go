@@ -35,7 +35,7 @@ func oddRows() string {
 	texts := oddTexts()
 	for i := range 150 {
 		note := "NULL"
-		if i%9 != 0 {
+		if i%11 != 0 {
 			note = "'" + strings.ReplaceAll(texts[i%len(texts)], "'", "''") + "'"
 		}
 		fmt.Fprintf(&s, "INSERT INTO odd VALUES (%d, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s);\n", i, note,

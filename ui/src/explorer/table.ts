@@ -135,6 +135,7 @@ export class Table {
   private group(c: Column, row: Row, twice: boolean): HTMLElement {
     const value = valueAt(row, c.path);
     const to = narrow({ ...this.state, group: '', sort: '' }, c.path, [equals(c, value)]);
+    if (value === null || value === undefined) return h('a', { href: writeState(to) }, h('i', { class: 'null' }, this.o.words.text('explorer.null')));
     return h('a', { href: writeState(to) }, c.by === undefined ? this.cells.seen(c, value, row) : this.cells.label(valueAt(row, c.by), value, twice));
   }
 
@@ -196,7 +197,7 @@ export class Table {
       pending = false;
     };
     const input: HTMLInputElement = h('input', {
-      type: 'search', 'aria-label': label, title: hint === undefined ? undefined : this.o.words.text(hint), autocomplete: 'off', spellcheck: 'false',
+      type: 'search', class: c.kind === 'day' || c.kind === 'instant' ? 'day' : null, 'aria-label': label, title: hint === undefined ? undefined : this.o.words.text(hint), autocomplete: 'off', spellcheck: 'false',
       'data-list': list, list,
       oninput: () => {
         clearTimeout(this.timer);
