@@ -76,7 +76,7 @@ odata {
 }
 
 // walk is the script by which these tests go from address to address. It waits until
-// the rows of an address are there and says how many they are.
+// the rows of an address are there and returns their number.
 const walk = `
 window.walk = async (hash) => {
 	const changed = hash === location.hash ? Promise.resolve() : new Promise((ok) => addEventListener('hashchange', ok, { once: true }));
@@ -102,7 +102,7 @@ window.type = (label, text) => {
 };
 `
 
-// What a group counts is what its link shows: for each column, alone and behind
+// The link of a group shows as many rows as the group counts: for each column, alone and behind
 // filters, in two languages and zones. What the groups count is all rows.
 func TestExplorerGroups(t *testing.T) {
 	r := newOdd(t)

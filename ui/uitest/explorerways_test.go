@@ -42,7 +42,7 @@ odata {
 		CREATE VIEW slow AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT i AS id, i % 3 AS third FROM n`)
 }
 
-// Downloads have all rows, and the button says how many these are.
+// Downloads have all rows, and the button has their number.
 func TestExplorerDownload(t *testing.T) {
 	r := newLarge(t)
 	b := open(t)
@@ -67,8 +67,8 @@ func TestExplorerDownload(t *testing.T) {
 	}
 }
 
-// What takes long says so after a moment, and can be stopped: then the page says that
-// it was, and neither that there are no rows nor that the host is away.
+// The page shows after a moment that it waits, and a button stops the request. A stopped
+// page has a button to try again, and neither "No rows" nor an error.
 func TestExplorerWaits(t *testing.T) {
 	source := needAxe(t)
 	r := newLarge(t)

@@ -3,8 +3,8 @@
 import { kindOf, type Column } from './model.ts';
 
 /**
- * How a column is compared: has is part of a text in either case, eq to le compare, null is no value, and is leads by the key
- * that a column holds where people see the label of its row.
+ * How a column is compared: has is part of a text in either case, eq to le compare, null is no value, and is compares the
+ * key that a column holds where people see the label of its row.
  */
 export type Operator = 'has' | 'eq' | 'gt' | 'ge' | 'lt' | 'le' | 'null' | 'is';
 
