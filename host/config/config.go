@@ -7,9 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/v2"
-
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
@@ -31,7 +28,7 @@ type Config struct {
 	OData      OData               `koanf:"odata" doc:"The query endpoint under /odata/."`
 
 	values    map[string]any
-	origins   layer.Origins
+	origins   *layer.Origins
 	empty     map[string]bool // by file that was read
 	refused   Findings        // what reading the layers found
 	file, dir string
@@ -197,13 +194,7 @@ type Plugin struct {
 }
 
 // decode fills the typed fields from the values.
-func (c *Config) decode() error {
-	k := koanf.New(layer.Separator)
-	if err := k.Load(confmap.Provider(c.values, ""), nil); err != nil {
-		return err
-	}
-	return k.Unmarshal("", c)
-}
+func (c *Config) decode() error { return schema.Decode(c.values, c) }
 
 // Keys are the settings of config.hcl.
 func Keys() schema.Block { return schema.Of(reflect.TypeFor[Config]()) }
@@ -227,11 +218,14 @@ func (c *Config) Redacted() (string, error) {
 // labels gives those of the blocks at path in the order in which they
 // were written: those of the file, then those of the other layers by name.
 func labels[T any](c *Config, blocks map[string]T, path ...string) []string {
-	names := slices.Sorted(maps.Keys(blocks))
-	slices.SortStableFunc(names, func(a, b string) int {
-		x, y := c.origins.At(append(path[:len(path):len(path)], a)...), c.origins.At(append(path[:len(path):len(path)], b)...)
+	names, at := slices.Collect(maps.Keys(blocks)), make(map[string]Position, len(blocks))
+	for _, name := range names {
+		at[name] = c.at(append(path[:len(path):len(path)], name)...)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := at[a], at[b]
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(fileRank(c.file, x), fileRank(c.file, y)),
-			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
+			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(a, b))
 	})
 	return names
 }

@@ -11,9 +11,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/providers/rawbytes"
-	"github.com/knadh/koanf/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
@@ -58,8 +55,11 @@ func Load(src Source) (*Config, Findings) {
 	if err != nil {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
-	l := &loader{schema: Keys(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir, empty: map[string]bool{}}
-	l.origins[""] = layer.Origin{Position: Position{File: src.File}, BaseDir: dir}
+	l := &loader{
+		schema: Keys(), values: map[string]any{}, origins: &layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir,
+		empty: map[string]bool{}, defaults: map[defaultKey]any{},
+	}
+	l.origins.Set(layer.Origin{Position: Position{File: src.File}, BaseDir: dir})
 	if !l.file(src.File) {
 		return nil, l.findings
 	}
@@ -84,13 +84,20 @@ func lookupIn(environ []string) func(string) (string, bool) {
 // A loader gathers the layers.
 type loader struct {
 	schema   schema.Block
-	k        *koanf.Koanf
-	origins  layer.Origins
+	values   map[string]any
+	origins  *layer.Origins
 	lookup   func(string) (string, bool)
 	dir      string
 	broken   bool
 	empty    map[string]bool // by file
+	defaults map[defaultKey]any
 	findings Findings
+}
+
+// defaultKey holds all on which the value of a default depends.
+type defaultKey struct {
+	name, def string
+	kind      schema.Kind
 }
 
 // emptyFile is what is odd about a file without a setting or a block.
@@ -110,10 +117,12 @@ func (l *loader) file(name string) bool {
 		return false
 	}
 	p := &layer.Parser{File: name, Dir: dir, Schema: l.schema, Lookup: l.lookup}
-	if err := l.k.Load(rawbytes.Provider(src), p); err != nil {
+	values, err := p.Unmarshal(src)
+	if err != nil {
 		l.findings.Add(at, "cannot be read", err.Error())
 		return false
 	}
+	schema.Merge(l.values, values)
 	l.origins.Cover(p.Origins)
 	l.findings = append(l.findings, p.Findings...)
 	l.broken = l.broken || p.Broken
@@ -155,22 +164,16 @@ func (l *loader) outside(src Source) {
 	settings := layer.Environment(src.Environ, l.schema, &l.findings)
 	for _, s := range append(settings, layer.Flags(src.Set, &l.findings)...) {
 		p := &layer.Parser{Dir: l.dir, Schema: l.schema, Lookup: l.lookup}
-		l.merge(p.Apply(s, l.k.Raw()))
+		schema.Merge(l.values, p.Apply(s, l.values))
 		l.origins.Cover(p.Origins)
 		l.findings = append(l.findings, p.Findings...)
-	}
-}
-
-func (l *loader) merge(values map[string]any) {
-	if err := l.k.Load(confmap.Provider(values, ""), nil); err != nil {
-		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
 	}
 }
 
 // finish completes the settings, checks what concerns several keys, and decodes the
 // result.
 func (l *loader) finish(file string) (*Config, Findings) {
-	cfg := &Config{values: l.k.Raw(), origins: l.origins, empty: l.empty, file: file, dir: l.dir}
+	cfg := &Config{values: l.values, origins: l.origins, empty: l.empty, file: file, dir: l.dir}
 	l.schema.Walk(cfg.values, nil, l.complete)
 	if err := cfg.decode(); err != nil {
 		l.findings.Add(l.origins.At(), "cannot be decoded", err.Error())
@@ -184,15 +187,15 @@ func (l *loader) finish(file string) (*Config, Findings) {
 // complete sets the keys of a block that no layer sets, and makes paths absolute, each
 // from where it was written.
 func (l *loader) complete(b schema.Block, values map[string]any, path []string) {
+	below := func(k schema.Key) []string { return append(path[:len(path):len(path)], k.Name) }
 	for _, k := range b.Keys {
-		below := append(path[:len(path):len(path)], k.Name)
 		if _, set := values[k.Name]; !set && k.Def != "" {
 			values[k.Name] = l.defaultOf(k)
-		} else if k.Required && !l.broken && !l.origins.Has(below...) {
+		} else if k.Required && !l.broken && !l.origins.Has(below(k)...) {
 			l.findings.Add(l.origins.At(path...), fmt.Sprintf("%s has no %s", describePath(b, path), k.Name), fmt.Sprintf("add %s = …: %s", k.Name, k.Doc))
 		}
 		if s, ok := values[k.Name].(string); ok && k.Path {
-			values[k.Name] = layer.Absolute(l.origins.Dir(below...), s)
+			values[k.Name] = layer.Absolute(l.origins.Dir(below(k)...), s)
 		}
 	}
 }
@@ -204,9 +207,19 @@ func describePath(b schema.Block, path []string) string {
 	return fmt.Sprintf("%s %q", b.Name, path[len(path)-1])
 }
 
-// defaultOf evaluates a key's default. TestDefaults holds the defaults; one that
-// reads the environment is a finding when the variable does not fit.
+// defaultOf returns the value of a key's default, which blocks share. TestDefaults holds the
+// defaults; one that reads the environment is a finding when the variable does not fit.
 func (l *loader) defaultOf(k schema.Key) any {
+	key := defaultKey{k.Name, k.Def, k.Kind}
+	value, known := l.defaults[key]
+	if !known {
+		value = l.evaluated(k)
+		l.defaults[key] = value
+	}
+	return value
+}
+
+func (l *loader) evaluated(k schema.Key) any {
 	var v cty.Value
 	expr, diags := hclsyntax.ParseExpression([]byte(k.Def), k.Name, hcl.InitialPos)
 	if !diags.HasErrors() {

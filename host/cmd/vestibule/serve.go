@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -106,6 +107,7 @@ func serving(ctx context.Context, in *invocation, cfg *config.Config, lost func(
 	if err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // reading a wide configuration and catalogue takes twice what is kept of them
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)

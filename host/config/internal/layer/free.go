@@ -42,7 +42,7 @@ func (p *Parser) free(body *hclsyntax.Body, path []string) map[string]any {
 			p.Findings.Add(at.Position, fmt.Sprintf("%s stands here twice", name), fmt.Sprintf("write a list: %s = [{ … }, { … }]", inner.Type))
 			continue
 		}
-		p.Origins[Join(below...)] = at
+		p.Origins.Set(at, below...)
 		into[name] = p.free(inner.Body, below)
 	}
 	return values

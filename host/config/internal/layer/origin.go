@@ -1,22 +1,12 @@
 package layer
 
 import (
-	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
-
-// Separator joins the steps of a path; it cannot be typed into a label by accident.
-const Separator = "\x1f"
-
-// Join makes a path of its steps.
-func Join(path ...string) string {
-	return strings.Join(path, Separator)
-}
 
 // An Origin is where a value came from.
 type Origin struct {
@@ -31,26 +21,68 @@ type Origin struct {
 	Refused bool
 }
 
-// Origins are the origins of blocks and values, down to the elements of lists
-// and maps, by joined path.
-type Origins map[string]Origin
-
-// At finds the position of the path, or of the nearest block around it.
-func (o Origins) At(path ...string) Position {
-	for n := len(path); n > 0; n-- {
-		if found, ok := o[Join(path[:n]...)]; ok {
-			return found.Position
-		}
-	}
-	return o[""].Position
+// Origins is a tree of the origins of blocks and values, down to the elements of lists
+// and maps, with a level for each step of a path. The zero value is empty.
+type Origins struct {
+	origin Origin
+	// written reports that origin is set; a node without it only has others below.
+	written bool
+	below   map[string]*Origins
 }
 
-// Within tells whether the block at path, or something inside it, was written at
+// along calls visit for each node on the path, the root included, and returns the last one; nil if the tree ends before.
+func (o *Origins) along(path []string, visit func(*Origins)) *Origins {
+	for n := 0; o != nil; n++ {
+		if visit(o); n == len(path) {
+			return o
+		}
+		o = o.below[path[n]]
+	}
+	return nil
+}
+
+// at returns the node at path; nil if there is none.
+func (o *Origins) at(path []string) *Origins { return o.along(path, func(*Origins) {}) }
+
+// Set writes down the origin of the value at path.
+func (o *Origins) Set(from Origin, path ...string) {
+	for _, step := range path {
+		next := o.below[step]
+		if next == nil {
+			if o.below == nil {
+				o.below = map[string]*Origins{}
+			}
+			next = &Origins{}
+			o.below[step] = next
+		}
+		o = next
+	}
+	o.origin, o.written = from, true
+}
+
+// At finds the position of the path, or of the nearest block around it.
+func (o *Origins) At(path ...string) (at Position) {
+	o.along(path, func(n *Origins) {
+		if n.written {
+			at = n.origin.Position
+		}
+	})
+	return at
+}
+
+// Within reports whether the block at path, or something inside it, was written at
 // that position.
-func (o Origins) Within(at Position, path ...string) bool {
-	block := Join(path...)
-	for inner, from := range o {
-		if from.Position == at && (inner == block || strings.HasPrefix(inner, block+Separator)) {
+func (o *Origins) Within(at Position, path ...string) bool {
+	block := o.at(path)
+	return block != nil && block.holds(at)
+}
+
+func (o *Origins) holds(at Position) bool {
+	if o.written && o.origin.Position == at {
+		return true
+	}
+	for _, inner := range o.below {
+		if inner.holds(at) {
 			return true
 		}
 	}
@@ -58,52 +90,70 @@ func (o Origins) Within(at Position, path ...string) bool {
 }
 
 // Dir is what the paths in the value are relative to.
-func (o Origins) Dir(path ...string) string {
-	for n := len(path); n >= 0; n-- {
-		if found, ok := o[Join(path[:n]...)]; ok && found.BaseDir != "" {
-			return found.BaseDir
+func (o *Origins) Dir(path ...string) (dir string) {
+	o.along(path, func(n *Origins) {
+		if n.origin.BaseDir != "" {
+			dir = n.origin.BaseDir
 		}
-	}
-	return ""
+	})
+	return dir
 }
 
-// Has tells whether a layer above the defaults set the value.
-func (o Origins) Has(path ...string) bool {
-	_, ok := o[Join(path...)]
-	return ok
+// Has reports whether a layer above the defaults set the value.
+func (o *Origins) Has(path ...string) bool {
+	n := o.at(path)
+	return n != nil && n.written
 }
 
-// Refused tells that a layer set the value and had it refused.
-func (o Origins) Refused(path ...string) bool { return o[Join(path...)].Refused }
+// Refused reports whether a layer set the value and had it refused.
+func (o *Origins) Refused(path ...string) bool {
+	n := o.at(path)
+	return n != nil && n.origin.Refused
+}
 
 // refuse marks the value at path.
-func (o Origins) refuse(path ...string) {
-	from := o[Join(path...)]
+func (o *Origins) refuse(path ...string) {
+	var from Origin
+	if n := o.at(path); n != nil {
+		from = n.origin
+	}
 	from.Refused = true
-	o[Join(path...)] = from
+	o.Set(from, path...)
 }
 
-// Secret tells whether the value, or a value around it, is not to be shown.
-func (o Origins) Secret(path ...string) bool {
-	for n := len(path); n > 0; n-- {
-		if o[Join(path[:n]...)].Hidden {
-			return true
-		}
+// forget takes back the origin at path, and leaves those below it.
+func (o *Origins) forget(path ...string) {
+	if n := o.at(path); n != nil {
+		n.origin, n.written = Origin{}, false
 	}
-	return false
 }
 
-// Cover lays the origins of a higher layer over o. A value takes the place of
-// everything that stood below its path; a block stays where it was opened first.
-func (o Origins) Cover(higher Origins) {
-	for path, from := range higher {
-		if !from.Block {
-			maps.DeleteFunc(o, func(old string, _ Origin) bool { return strings.HasPrefix(old, path+Separator) })
+// Secret reports whether the value, or a value around it, is not to be shown.
+func (o *Origins) Secret(path ...string) (secret bool) {
+	o.along(path, func(n *Origins) { secret = secret || n.origin.Hidden })
+	return secret
+}
+
+// Cover lays the origins of a higher layer over o, and takes over its nodes. A value replaces
+// all below its path; a block stays where it was opened first.
+func (o *Origins) Cover(higher *Origins) {
+	if higher.written {
+		if !higher.origin.Block {
+			o.below = nil
+		}
+		if !o.written || !o.origin.Block || !higher.origin.Block {
+			o.origin, o.written = higher.origin, true
 		}
 	}
-	for path, from := range higher {
-		if old, ok := o[path]; !ok || !old.Block || !from.Block {
-			o[path] = from
+	if o.below == nil {
+		o.below = higher.below
+		return
+	}
+	for name, over := range higher.below {
+		if under := o.below[name]; under != nil {
+			under.Cover(over)
+		} else {
+			o.below[name] = over
 		}
 	}
 }
@@ -113,7 +163,7 @@ func (p *Parser) note(path []string, expr hclsyntax.Expression, v cty.Value) {
 	v, marks := v.Unmark()
 	from := p.position(expr.Range())
 	from.Hidden = len(marks) > 0
-	p.Origins[Join(path...)] = from
+	p.Origins.Set(from, path...)
 	if v.IsNull() || !v.IsKnown() {
 		return
 	}
@@ -126,7 +176,7 @@ func (p *Parser) note(path []string, expr hclsyntax.Expression, v cty.Value) {
 		}
 		whole := from
 		whole.Hidden = whole.Hidden || element.ContainsMarked()
-		p.Origins[Join(below...)] = whole
+		p.Origins.Set(whole, below...)
 	}
 	switch t := v.Type(); {
 	case t.IsTupleType(), t.IsListType():

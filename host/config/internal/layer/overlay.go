@@ -81,7 +81,7 @@ func splitPath(key string) []string {
 // Apply reads one setting as if it stood in a file of its own, in the blocks that its key
 // names. below are the values of all lower layers.
 func (p *Parser) Apply(s Setting, below map[string]any) map[string]any {
-	p.name, p.Origins = s.name, Origins{}
+	p.name, p.Origins = s.name, &Origins{}
 	b, path := p.Schema, []string(nil)
 	root := &hclsyntax.Body{}
 	body := root
@@ -166,7 +166,7 @@ func (p *Parser) key(s Setting, k schema.Key, rest, path []string, old any, set 
 		return nil
 	}
 	values := set(k.Name, cty.ObjectVal(map[string]cty.Value{rest[0]: cty.StringVal(s.text).Mark(schema.FromEnv)}))
-	delete(p.Origins, Join(path...)) // the other elements stay where they were written
+	p.Origins.forget(path...) // the other elements stay where they were written
 	into := values
 	for _, step := range path[:len(path)-1] {
 		into = schema.Sub(into, step)

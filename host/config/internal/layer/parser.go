@@ -23,7 +23,7 @@ type Parser struct {
 	Lookup func(name string) (value string, ok bool)
 
 	// Origins and Findings are filled by Unmarshal.
-	Origins  Origins
+	Origins  *Origins
 	Findings Findings
 	// Broken tells that the syntax was wrong, so that parts may be missing.
 	Broken bool
@@ -32,13 +32,20 @@ type Parser struct {
 
 	// name is the variable or flag that is read, empty for a file.
 	name string
+	// functions are those of EvalContext, once an expression was evaluated.
+	functions *hcl.EvalContext
 }
 
-func (p *Parser) eval() *hcl.EvalContext { return EvalContext(p.Dir, p.Lookup) }
+func (p *Parser) eval() *hcl.EvalContext {
+	if p.functions == nil {
+		p.functions = EvalContext(p.Dir, p.Lookup)
+	}
+	return p.functions
+}
 
 // Unmarshal reads src. Faults are collected, not returned.
 func (p *Parser) Unmarshal(src []byte) (map[string]any, error) {
-	p.Origins = Origins{}
+	p.Origins = &Origins{}
 	parsed, diags := hclsyntax.ParseConfig(src, p.File, hcl.InitialPos)
 	p.Broken = diags.HasErrors()
 	p.report(diags)
@@ -110,7 +117,7 @@ func (p *Parser) attribute(b schema.Block, attr *hclsyntax.Attribute, path []str
 	p.report(diags)
 	below := append(path[:len(path):len(path)], attr.Name)
 	if diags.HasErrors() || !v.IsWhollyKnown() { // unknown is what is left of wrong syntax
-		p.Origins[Join(below...)] = p.position(attr.Expr.Range())
+		p.Origins.Set(p.position(attr.Expr.Range()), below...)
 		p.Origins.refuse(below...)
 		return
 	}
@@ -153,8 +160,7 @@ func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, va
 			}
 		}
 	}
-	key := Join(below...)
-	if first, twice := seen[key]; twice {
+	if first, twice := seen[name]; twice {
 		remedy := fmt.Sprintf("merge it into the one at line %d", first.Start.Line)
 		if inner.Label != "" {
 			remedy += ", or rename one of them"
@@ -162,9 +168,9 @@ func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, va
 		p.Findings.Add(p.position(found.TypeRange).Position, fmt.Sprintf("duplicate block %s", name), remedy)
 		values = map[string]any{}
 	} else {
-		seen[key] = found.TypeRange
+		seen[name] = found.TypeRange
 		if p.name == "" || inner.Label != "" {
-			p.Origins[key] = at
+			p.Origins.Set(at, below...)
 		}
 	}
 	into := values

@@ -24,7 +24,7 @@ const hidden = "***"
 
 // Redacted is the values as HCL, with *** in place of secrets and of everything
 // that plugins get from the environment or a file.
-func Redacted(root schema.Block, values map[string]any, from Origins) (string, error) {
+func Redacted(root schema.Block, values map[string]any, from *Origins) (string, error) {
 	out, err := write(root, values, from)
 	return string(out), err
 }
@@ -35,10 +35,10 @@ func (p *Parser) Marshal(values map[string]any) ([]byte, error) { return write(p
 // A writer writes values as HCL. It hides secrets by from, and none without it.
 type writer struct {
 	out  bytes.Buffer
-	from Origins
+	from *Origins
 }
 
-func write(root schema.Block, values map[string]any, from Origins) ([]byte, error) {
+func write(root schema.Block, values map[string]any, from *Origins) ([]byte, error) {
 	w := &writer{from: from}
 	err := w.block(root, values, nil)
 	return hclwrite.Format(w.out.Bytes()), err

@@ -97,3 +97,15 @@ func Child(values map[string]any, name string) map[string]any {
 	}
 	return inner
 }
+
+// Merge lays the values of a higher layer over lower, block by block. Any other value replaces
+// the one below it.
+func Merge(lower, higher map[string]any) {
+	for name, value := range higher {
+		if block, ok := value.(map[string]any); ok && Sub(lower, name) != nil {
+			Merge(Sub(lower, name), block)
+			continue
+		}
+		lower[name] = value
+	}
+}
