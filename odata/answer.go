@@ -47,14 +47,14 @@ func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept
 func (s *answering) serviceDocument(out *response, accept header.Accept, private bool) error {
 	if accept.Best(typeJSON, typeHTML) == typeHTML {
 		_, lang := s.documents.in(out.q)
-		return s.documentIn(out, lang, typeHTML+";charset=utf-8", s.documents.page(out.q.root, lang), private)
+		return s.textIn(out, lang, typeHTML+";charset=utf-8", s.documents.page(out.q.root, lang), private)
 	}
 	format, ok := accept.JSON()
 	if !ok {
 		return notAcceptable(typeJSON + ", " + typeHTML)
 	}
 	docs, lang := s.documents.in(out.q)
-	return s.documentIn(out, lang, format.ContentType(), s.documents.service(out.q.root, docs.tags[out.q.version()], format), private)
+	return s.textIn(out, lang, format.ContentType(), s.documents.service(out.q.root, docs.tag(out.q.version()), format), private)
 }
 
 // metadata gives the model: as XML unless JSON is asked for, which a client of 4.0 cannot
@@ -72,11 +72,23 @@ func (s *answering) metadata(out *response, accept header.Accept, private bool) 
 	return s.documentIn(out, lang, media, docs.metadata[out.q.version()+media], private)
 }
 
-// documentIn sends a document that depends on the language, or tells the tag of one.
-func (s *answering) documentIn(out *response, lang, contentType string, b []byte, private bool) error {
+// documentIn sends a document that depends on the language.
+func (s *answering) documentIn(out *response, lang, contentType string, d document, private bool) error {
+	s.setDocument(out, lang, contentType, private)
+	return out.document(d())
+}
+
+// textIn sends a text that depends on the language, or tells the tag of a document.
+func (s *answering) textIn(out *response, lang, contentType string, b []byte, private bool) error {
+	s.setDocument(out, lang, contentType, private)
+	return out.Send(b, true)
+}
+
+// setDocument sets the headers of an answer that depends on no data.
+func (s *answering) setDocument(out *response, lang, contentType string, private bool) {
 	setSuccess(out.w.Header(), out.q, contentType, private)
 	s.documents.languages.tellLanguage(out.w.Header(), out.q, lang)
-	return out.document(b)
+	out.q.timing.opened = out.q.timing.planned
 }
 
 // data answers with rows of the source, or from the cache if the data has not changed.
@@ -189,7 +201,7 @@ func (s *answering) tagAndKeep(out *response, from *planned, k answerKey, versio
 
 // etag returns the entity tag of an answer with rows.
 func (s *answering) etag(q *request, k answerKey, version, page string) string {
-	return etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
+	return etagOf([]byte(s.documents.etag()), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
 		strconv.AppendBool(nil, q.prefer.OmitNulls), []byte(k.format.language))
 }
 
@@ -255,7 +267,7 @@ func (s *answering) encoder(q *request, format format) *payload.Encoder {
 		OmitNulls: q.prefer.OmitNulls,
 	}
 	if format.Metadata == header.Full {
-		e.MetadataETag = s.documents.localized[format.language].tags[q.version()]
+		e.MetadataETag = s.documents.localized[format.language].tag(q.version())
 	}
 	return e
 }

@@ -1,11 +1,17 @@
 package odata
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"html"
+	"io"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
@@ -29,32 +35,80 @@ type documents struct {
 	localized map[string]*localized
 	// entries is the inside of the service document's array.
 	entries []byte
-	// etag stands for the model and the limits in entity tags.
-	etag string
+	// etag returns the part of entity tags that changes with the model and the limits.
+	etag func() string
 }
 
 // localized holds the documents in one language.
 type localized struct {
 	// metadata by version and media type.
-	metadata map[string][]byte
-	// tags are the entity tags of the XML documents, by version.
-	tags    map[string]string
-	openAPI openAPIs
+	metadata map[string]document
+	// openAPI by the access of the caller.
+	openAPI [accesses]document
 }
 
-// newDocuments renders the documents in each language of the model. The entity tag changes with the limits, the kind of the
+// document returns a document, which is written when it is asked for first.
+type document func() *packed
+
+// packed is a document as it is kept.
+type packed struct {
+	// gzip is the compressed text, size the length of the text.
+	gzip []byte
+	size counter
+	// tag is the entity tag. It needs no key: answers tell that of $metadata.
+	tag string
+}
+
+func newDocument(write func(io.Writer) error) document {
+	return sync.OnceValue(func() *packed {
+		var b bytes.Buffer
+		p, sum, to := &packed{}, sha256.New(), gzip.NewWriter(&b)
+		_ = errors.Join(write(io.MultiWriter(to, sum, &p.size)), to.Close()) // a buffer takes everything
+		p.gzip, p.tag = bytes.Clone(b.Bytes()), etagOf(sum.Sum(nil))
+		return p
+	})
+}
+
+// send sends the document uncompressed, in blocks.
+func (p *packed) send(send func(block []byte, last bool) error) error {
+	from, err := gzip.NewReader(bytes.NewReader(p.gzip))
+	block := make([]byte, min(p.size, spoolBlock))
+	for left := p.size; left > 0 && err == nil; {
+		block = block[:min(left, spoolBlock)]
+		if _, err = io.ReadFull(from, block); err == nil {
+			left -= counter(len(block))
+			err = send(block, left == 0)
+		}
+	}
+	return err
+}
+
+// counter counts the bytes that are written to it.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// newDocuments prepares the documents in each language of the model. The entity tag changes with the limits, the kind of the
 // next links, and every language.
 func newDocuments(m *edm.Model, opts *Options, transformations []string, repeats bool) documents {
 	d := documents{model: m, languages: newLanguages(m), localized: map[string]*localized{}}
-	all := [][]byte{fmt.Appendf(nil, "%+v %t", opts.Limits, opts.KeyLinks)}
 	for _, lang := range d.languages.tags {
 		d.localized[lang] = localize(m, opts.Root, csdl.Options{
 			ExpandDepth: announcedDepth(opts.Limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
 			Security: opts.Security, KeyLinks: opts.KeyLinks, Repeats: repeats,
 		})
-		all = append(all, d.localized[lang].metadata["4.0"+typeXML])
 	}
-	d.etag = etagOf(all...)
+	limits := fmt.Appendf(nil, "%+v %t", opts.Limits, opts.KeyLinks)
+	d.etag = sync.OnceValue(func() string {
+		all := [][]byte{limits}
+		for _, lang := range d.languages.tags {
+			all = append(all, []byte(d.localized[lang].tag("4.0")))
+		}
+		return etagOf(all...)
+	})
 	for _, s := range m.Sets {
 		d.entries = appendEntry(d.entries, s, "EntitySet")
 	}
@@ -65,15 +119,18 @@ func newDocuments(m *edm.Model, opts *Options, transformations []string, repeats
 }
 
 func localize(m *edm.Model, root string, o csdl.Options) *localized {
-	out := &localized{metadata: map[string][]byte{}, tags: map[string]string{}, openAPI: newOpenAPIs(m, root, o)}
+	out := &localized{metadata: map[string]document{}, openAPI: newOpenAPIs(m, root, o)}
 	for _, version := range []string{"4.0", "4.01"} {
+		o := o
 		o.Version = version
-		out.metadata[version+typeXML] = csdl.XML(m, o)
-		out.metadata[version+typeJSON] = csdl.JSON(m, o)
-		out.tags[version] = etagOf(out.metadata[version+typeXML])
+		out.metadata[version+typeXML] = newDocument(func(to io.Writer) error { return csdl.XML(to, m, o) })
+		out.metadata[version+typeJSON] = newDocument(func(to io.Writer) error { return csdl.JSON(to, m, o) })
 	}
 	return out
 }
+
+// tag returns the entity tag of the XML document of a version.
+func (l *localized) tag(version string) string { return l.metadata[version+typeXML]().tag }
 
 // in returns the documents in the language of a request, and the language.
 func (d *documents) in(q *request) (*localized, string) {

@@ -1,7 +1,9 @@
 package odata
 
 import (
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
@@ -23,37 +25,33 @@ func (q *request) isOpenAPI() bool {
 	return path == openAPIPath
 }
 
-// openAPIs are the OpenAPI documents of a service, by the callers who may see the same
-// sets.
-type openAPIs struct {
-	byAccess [3][]byte
-	// differ tells that not everybody sees the same.
-	differ bool
-}
+// accesses is the number of the kinds of callers that guards know: nobody, signed in, and settled.
+const accesses = 3
 
-// The kinds of callers that guards know.
-func accesses() [3]Caller {
-	return [3]Caller{{}, {SignedIn: true}, {SignedIn: true, Settled: true}}
-}
-
-func newOpenAPIs(m *edm.Model, root string, o csdl.Options) openAPIs {
-	var out openAPIs
-	for i, c := range accesses() {
-		out.byAccess[i] = csdl.OpenAPI(m, root, o, func(s *edm.EntitySet) bool { return c.Pass(s.Guard) == nil })
-		out.differ = out.differ || string(out.byAccess[i]) != string(out.byAccess[0])
+func newOpenAPIs(m *edm.Model, root string, o csdl.Options) (out [accesses]document) {
+	for i := range out {
+		c := Caller{SignedIn: i > 0, Settled: i > 1}
+		out[i] = newDocument(func(to io.Writer) error {
+			return csdl.OpenAPI(to, m, root, o, func(s *edm.EntitySet) bool { return c.Pass(s.Guard) == nil })
+		})
 	}
 	return out
 }
 
-// of gives the document for a caller.
-func (a *openAPIs) of(c plan.Caller) []byte {
+// accessOf returns the kind of a caller: the number of a document that shows what the caller may see.
+func accessOf(m *edm.Model, c plan.Caller) int {
 	switch {
-	case c.SignedIn && c.Settled:
-		return a.byAccess[2]
-	case c.SignedIn:
-		return a.byAccess[1]
+	case !guarded(m) || !c.SignedIn:
+		return 0
+	case c.Settled:
+		return 2
 	}
-	return a.byAccess[0]
+	return 1
+}
+
+// guarded reports whether not everybody sees all sets.
+func guarded(m *edm.Model) bool {
+	return slices.ContainsFunc(m.All(), func(s *edm.EntitySet) bool { return s.Guard != edm.GuardNone })
 }
 
 // openAPI answers with the document.
@@ -66,5 +64,6 @@ func (s *answering) openAPI(w http.ResponseWriter, q *request) error {
 		return notAcceptable(typeJSON + ", " + typeOpenAPI)
 	}
 	docs, lang := s.documents.in(q)
-	return s.documentIn(out, lang, media, docs.openAPI.of(q.caller), docs.openAPI.differ || s.documents.model.Guard != edm.GuardNone)
+	m := s.documents.model
+	return s.documentIn(out, lang, media, docs.openAPI[accessOf(m, q.caller)], guarded(m) || m.Guard != edm.GuardNone)
 }

@@ -42,6 +42,9 @@ type response struct {
 	// into one block; empty for none.
 	trailer string
 	sent    bool
+	// packed reports that the answer is compressed already. size is its length where that is known before the last block.
+	packed bool
+	size   int
 }
 
 // setCommon sets the headers that every answer has, faults too.
@@ -95,10 +98,14 @@ func (r *response) Send(block []byte, last bool) error {
 	return r.body.finish()
 }
 
-// document sends what depends on no data. Its tag needs no key: answers tell that of $metadata.
-func (r *response) document(b []byte) error {
-	r.q.timing.opened, r.etag = r.q.timing.planned, etagOf(b)
-	return r.Send(b, true)
+// document sends a document as it is kept, or uncompressed.
+func (r *response) document(d *packed) error {
+	r.etag, r.size = d.tag, int(d.size)
+	if gzip, only := r.q.acceptsGzip(); gzip && (only || d.size >= minGzip) {
+		r.packed = true
+		return r.Send(d.gzip, true)
+	}
+	return d.send(r.Send)
 }
 
 // response makes the response to q. Call stop when the handler returns.
@@ -161,13 +168,21 @@ func (r *response) begin(block []byte, last bool) error {
 		return errHead
 	}
 	head := r.q.method == http.MethodHead
-	if gzip, only := r.q.acceptsGzip(); gzip && (only || !last || len(block) >= minGzip) {
+	gzip, only := r.q.acceptsGzip()
+	gzip = gzip && (only || !last || len(block) >= minGzip)
+	if gzip || r.packed {
 		h.Set("Content-Encoding", "gzip")
+	}
+	switch {
+	case gzip && !r.packed:
 		if !head {
 			r.body.compress()
 		}
-	} else if last && !r.q.inBatch {
+	case r.q.inBatch:
+	case last:
 		h.Set("Content-Length", strconv.Itoa(len(block)))
+	case r.size > 0:
+		h.Set("Content-Length", strconv.Itoa(r.size))
 	}
 	if !last && r.trailer != "" && !r.q.inBatch {
 		h.Set("Trailer", r.trailer)

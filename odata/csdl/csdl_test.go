@@ -58,7 +58,7 @@ func options() csdl.Options {
 
 func TestXML(t *testing.T) {
 	t.Parallel()
-	doc := string(csdl.XML(model(), options()))
+	doc := string(xmlOf(model(), options()))
 	dec := xml.NewDecoder(strings.NewReader(doc))
 	for {
 		if _, err := dec.Token(); errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func TestXML(t *testing.T) {
 	newer := options()
 	newer.Version = "4.01"
 	for _, want := range []string{` Version="4.01">`, `ConformanceLevelType/Intermediate"`} {
-		if !bytes.Contains(csdl.XML(model(), newer), []byte(want)) {
+		if !bytes.Contains(xmlOf(model(), newer), []byte(want)) {
 			t.Errorf("the document for 4.01 lacks %s", want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestXML(t *testing.T) {
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
-	if err := json.Unmarshal(csdl.JSON(model(), options()), &doc); err != nil {
+	if err := json.Unmarshal(jsonOf(model(), options()), &doc); err != nil {
 		t.Fatal(err)
 	}
 	type object = map[string]any
@@ -172,7 +172,7 @@ func keyed() *edm.Model {
 
 func TestWriting(t *testing.T) {
 	t.Parallel()
-	flat := strings.Join(strings.Fields(string(csdl.XML(writable(), options()))), " ")
+	flat := strings.Join(strings.Fields(string(xmlOf(writable(), options()))), " ")
 	for name, want := range map[string]string{
 		"insert": `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="true"/> <PropertyValue Property="NonInsertableProperties"> <Collection> ` +
 			`<PropertyPath>ID</PropertyPath> <PropertyPath>Sum</PropertyPath> <PropertyPath>Price</PropertyPath> <PropertyPath>Version</PropertyPath> </Collection> </PropertyValue> ` +
@@ -190,14 +190,32 @@ func TestWriting(t *testing.T) {
 			t.Errorf("%s: no %s in\n%s", name, want, flat)
 		}
 	}
-	chosen := strings.Join(strings.Fields(string(csdl.XML(keyed(), options()))), " ")
+	chosen := strings.Join(strings.Fields(string(xmlOf(keyed(), options()))), " ")
 	if want := `<PropertyValue Property="Updatable" Bool="true"/> <PropertyValue Property="Upsertable" Bool="true"/>`; !strings.Contains(chosen, want) || strings.Contains(flat, "Upsertable") {
 		t.Errorf("no %s, or where the database gives the keys:\n%s", want, chosen)
 	}
 	hidden := writable()
 	s := hidden.Set("Products")
 	s.Type.Properties = s.Type.Properties[:len(s.Type.Properties)-1]
-	if doc := strings.Join(strings.Fields(string(csdl.XML(hidden, options()))), " "); !strings.Contains(doc, `<Annotation Term="Core.OptimisticConcurrency"> <Collection> </Collection>`) {
+	if doc := strings.Join(strings.Fields(string(xmlOf(hidden, options()))), " "); !strings.Contains(doc, `<Annotation Term="Core.OptimisticConcurrency"> <Collection> </Collection>`) {
 		t.Errorf("a hidden version is told, or there is no tag:\n%s", doc)
 	}
+}
+
+func xmlOf(m *edm.Model, o csdl.Options) []byte {
+	var b bytes.Buffer
+	_ = csdl.XML(&b, m, o) // a buffer takes everything
+	return b.Bytes()
+}
+
+func jsonOf(m *edm.Model, o csdl.Options) []byte {
+	var b bytes.Buffer
+	_ = csdl.JSON(&b, m, o)
+	return b.Bytes()
+}
+
+func openAPIOf(m *edm.Model, root string, o csdl.Options, show func(*edm.EntitySet) bool) []byte {
+	var b bytes.Buffer
+	_ = csdl.OpenAPI(&b, m, root, o, show)
+	return b.Bytes()
 }

@@ -1,15 +1,16 @@
 package csdl
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
+	"io"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// JSON gives the $metadata document as JSON.
-func JSON(m *edm.Model, o Options) []byte {
-	w := &jsonWriter{namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
+// JSON writes the $metadata document as JSON.
+func JSON(to io.Writer, m *edm.Model, o Options) error {
+	w := &jsonWriter{b: bufio.NewWriter(to), namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
 	w.open("")
 	w.member("$Version", o.version())
 	w.member("$EntityContainer", m.Namespace+"."+m.Container)
@@ -42,11 +43,11 @@ func JSON(m *edm.Model, o Options) []byte {
 	w.close()
 	w.close()
 	w.close()
-	return w.b.Bytes()
+	return w.b.Flush()
 }
 
 type jsonWriter struct {
-	b         bytes.Buffer
+	b         *bufio.Writer
 	namespace string
 	speaker
 	inner bool // a member was written in the object that is open

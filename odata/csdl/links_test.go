@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
@@ -48,7 +47,7 @@ func linked() *edm.Model {
 // What links take is said of each navigation property.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	flat := strings.Join(strings.Fields(string(csdl.XML(linked(), options()))), " ")
+	flat := strings.Join(strings.Fields(string(xmlOf(linked(), options()))), " ")
 	names := func(list ...string) string {
 		return `<Collection> <NavigationPropertyPath>` + strings.Join(list, `</NavigationPropertyPath> <NavigationPropertyPath>`) + `</NavigationPropertyPath> </Collection>`
 	}
@@ -79,7 +78,7 @@ func TestLinksInOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	text := csdl.OpenAPI(linked(), "/odata/", options(), everything)
+	text := openAPIOf(linked(), "/odata/", options(), everything)
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}

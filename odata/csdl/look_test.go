@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
@@ -36,7 +35,7 @@ func TestLooksInXML(t *testing.T) {
 	t.Parallel()
 	o := options()
 	o.Language = "de"
-	flat := strings.Join(strings.Fields(string(csdl.XML(looked(), o))), " ")
+	flat := strings.Join(strings.Fields(string(xmlOf(looked(), o))), " ")
 	for name, want := range map[string]string{
 		"references":   `<edmx:Reference Uri="https://sap.github.io/odata-vocabularies/vocabularies/UI.xml"> <edmx:Include Namespace="com.sap.vocabularies.UI.v1" Alias="UI"/>`,
 		"label":        `<Annotation Term="Common.Label" String="Warengruppe"/>`,
@@ -61,7 +60,7 @@ func TestLooksInXML(t *testing.T) {
 func TestLooksInJSON(t *testing.T) {
 	t.Parallel()
 	var doc any
-	if err := json.Unmarshal(csdl.JSON(looked(), options()), &doc); err != nil {
+	if err := json.Unmarshal(jsonOf(looked(), options()), &doc); err != nil {
 		t.Fatal(err)
 	}
 	type object = map[string]any

@@ -1,8 +1,10 @@
 package csdl
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,12 +12,12 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// OpenAPI gives the model as an OpenAPI 3.1 document in JSON, as the committee's OData
+// OpenAPI writes the model as an OpenAPI 3.1 document in JSON, as the committee's OData
 // to OpenAPI Mapping 1.0 has it: a path for each set, each entity by its key, each
 // navigation property of one, $count and $batch, with the query options as parameters,
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
-func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
+func OpenAPI(to io.Writer, m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) error {
 	a := &api{speaker: newSpeaker(m, o.Language), show: show, security: o.Security, applies: len(o.Transformations) > 0, tokens: o.KeyLinks, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
@@ -28,7 +30,7 @@ func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) boo
 	if server == "" {
 		server = "/"
 	}
-	w := &jsonWriter{namespace: m.Namespace}
+	w := &jsonWriter{b: bufio.NewWriter(to), namespace: m.Namespace}
 	w.value(record{
 		{"openapi", "3.1.0"},
 		{"info", record{
@@ -45,7 +47,7 @@ func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) boo
 			{"responses", a.commonResponses()},
 		}, a.security.schemes()...)},
 	})
-	return w.b.Bytes()
+	return w.b.Flush()
 }
 
 const batchTag = "Batch Requests"

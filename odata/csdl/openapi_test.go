@@ -31,7 +31,7 @@ func everything(*edm.EntitySet) bool { return true }
 
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	text := csdl.OpenAPI(model(), "/odata/", options(), everything)
+	text := openAPIOf(model(), "/odata/", options(), everything)
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatalf("%v in %s", err, text)
@@ -75,7 +75,7 @@ func TestOpenAPI(t *testing.T) {
 	m := model()
 	m.Sets[1].NoApply = true
 	var second any
-	if err := json.Unmarshal(csdl.OpenAPI(m, "/odata/", applies, everything), &second); err != nil {
+	if err := json.Unmarshal(openAPIOf(m, "/odata/", applies, everything), &second); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{"paths /Products get parameters": true, "paths /Categories get parameters": false} {
@@ -87,7 +87,7 @@ func TestOpenAPI(t *testing.T) {
 	if at(t, second, "components parameters apply name") != "$apply" || at(t, doc, "components parameters apply") != nil {
 		t.Error("the parameter $apply is there where it is of no use, or missing")
 	}
-	if !bytes.Equal(text, csdl.OpenAPI(model(), "/odata/", csdl.Options{ExpandDepth: 4}, everything)) {
+	if !bytes.Equal(text, openAPIOf(model(), "/odata/", csdl.Options{ExpandDepth: 4}, everything)) {
 		t.Error("two documents of one model differ")
 	}
 }
@@ -96,7 +96,7 @@ func TestOpenAPI(t *testing.T) {
 func TestOpenAPIShowsWhatMayBeSeen(t *testing.T) {
 	t.Parallel()
 	m := model()
-	text := string(csdl.OpenAPI(m, "/", options(), func(s *edm.EntitySet) bool { return s.Name != "Products" }))
+	text := string(openAPIOf(m, "/", options(), func(s *edm.EntitySet) bool { return s.Name != "Products" }))
 	for _, secret := range []string{"Product", "Status", "Address", "SKU"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("it tells of %s: %s", secret, text)
@@ -117,7 +117,7 @@ func TestOpenAPIKeys(t *testing.T) {
 		Paths      map[string]any
 		Components struct{ Schemas, Parameters map[string]any }
 	}
-	if err := json.Unmarshal(csdl.OpenAPI(m, "/", options(), everything), &doc); err != nil {
+	if err := json.Unmarshal(openAPIOf(m, "/", options(), everything), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if path := "/Gr%C3%B6%C3%9Fen(no={no},name='{name}',l%C3%A4nge=duration'{länge}',raw=binary'{raw}')"; doc.Paths[path] == nil {
@@ -143,7 +143,7 @@ func TestOpenAPISecurity(t *testing.T) {
 		o := options()
 		o.Security = s
 		var doc any
-		if err := json.Unmarshal(csdl.OpenAPI(m, "/odata/", o, everything), &doc); err != nil {
+		if err := json.Unmarshal(openAPIOf(m, "/odata/", o, everything), &doc); err != nil {
 			t.Fatal(err)
 		}
 		return doc
@@ -188,7 +188,7 @@ func TestOperationsHaveNames(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage
 	}
-	if err := json.Unmarshal(csdl.OpenAPI(model(), "/odata/", options(), everything), &doc); err != nil {
+	if err := json.Unmarshal(openAPIOf(model(), "/odata/", options(), everything), &doc); err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]string{}
@@ -217,7 +217,7 @@ func TestOperationsHaveNames(t *testing.T) {
 func TestOpenAPIWriting(t *testing.T) {
 	t.Parallel()
 	var doc any
-	if err := json.Unmarshal(csdl.OpenAPI(writable(), "/odata/", options(), everything), &doc); err != nil {
+	if err := json.Unmarshal(openAPIOf(writable(), "/odata/", options(), everything), &doc); err != nil {
 		t.Fatal(err)
 	}
 	ref := func(name string) any { return map[string]any{"$ref": "#/components/schemas/Shop." + name} }
@@ -249,7 +249,7 @@ func TestOpenAPIWriting(t *testing.T) {
 	if required := parameters[0].(map[string]any)["required"]; required != true || at(t, doc, "paths /Products({ID}) patch responses 201") != nil {
 		t.Error("a change creates a product whose key the database gives")
 	}
-	if err := json.Unmarshal(csdl.OpenAPI(keyed(), "/odata/", options(), everything), &doc); err != nil {
+	if err := json.Unmarshal(openAPIOf(keyed(), "/odata/", options(), everything), &doc); err != nil {
 		t.Fatal(err)
 	}
 	parameters, _ = at(t, doc, "paths /Products({ID}) patch parameters").([]any)

@@ -1,17 +1,18 @@
 package csdl
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// XML gives the $metadata document as XML.
-func XML(m *edm.Model, o Options) []byte {
-	w := &xmlWriter{namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
+// XML writes the $metadata document as XML.
+func XML(to io.Writer, m *edm.Model, o Options) error {
+	w := &xmlWriter{b: bufio.NewWriter(to), namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
 	w.b.WriteString(xml.Header)
 	w.open("edmx:Edmx", "xmlns:edmx", "http://docs.oasis-open.org/odata/ns/edmx", "Version", o.version())
 	for _, v := range vocabularies() {
@@ -42,12 +43,12 @@ func XML(m *edm.Model, o Options) []byte {
 	w.close("Schema")
 	w.close("edmx:DataServices")
 	w.close("edmx:Edmx")
-	return w.b.Bytes()
+	return w.b.Flush()
 }
 
 type xmlWriter struct {
 	depth     int
-	b         bytes.Buffer
+	b         *bufio.Writer
 	namespace string
 	speaker
 }
@@ -264,5 +265,5 @@ func (w *xmlWriter) indent() {
 	}
 }
 
-// escape writes text for an attribute or an element; a buffer takes all writes.
-func (w *xmlWriter) escape(s string) { _ = xml.EscapeText(&w.b, []byte(s)) }
+// escape writes text for an attribute or an element; the buffer keeps the error.
+func (w *xmlWriter) escape(s string) { _ = xml.EscapeText(w.b, []byte(s)) }
