@@ -32,9 +32,14 @@ type relationship struct {
 // navigations makes the navigation properties: those of foreign keys in both directions, renamed or added to by the
 // Config.
 func (b *builder) navigations() {
+	over := map[[2]string][]*set{}
+	for _, s := range b.sets {
+		table := [2]string{s.table.Schema, s.table.Name}
+		over[table] = append(over[table], s)
+	}
 	var all []*relationship
 	for _, s := range b.sets {
-		all = append(all, b.foreign(s)...)
+		all = append(all, b.foreign(s, over)...)
 	}
 	for _, s := range b.sets {
 		for _, n := range s.cfg.Navigations {
@@ -69,14 +74,16 @@ func (r *relationship) hidden() bool {
 	return false
 }
 
-// foreign makes the two ways of each foreign key of a set's table, for all sets over the referenced table.
-func (b *builder) foreign(s *set) []*relationship {
+// foreign makes the two ways of each foreign key of a set's table, for all sets over the referenced table; over has the sets by
+// schema and name of their table.
+func (b *builder) foreign(s *set, over map[[2]string][]*set) []*relationship {
 	var out []*relationship
 	for _, f := range s.table.Foreign {
-		for _, target := range b.sets {
-			if target.table.Name != f.Table || target.table.Schema != f.Schema || len(f.Referenced) != len(f.Columns) || len(f.Columns) == 0 {
-				continue
-			}
+		if len(f.Referenced) != len(f.Columns) || len(f.Columns) == 0 {
+			continue
+		}
+		targets := over[[2]string{f.Schema, f.Table}]
+		for _, target := range targets {
 			if !holdsAll(columnNames(s.table), f.Columns) || !holdsAll(columnNames(target.table), f.Referenced) {
 				continue
 			}
@@ -88,7 +95,7 @@ func (b *builder) foreign(s *set) []*relationship {
 			if stem == "" {
 				stem = makeIdentifier(strings.Join(f.Columns, "_"))
 			}
-			if to.name == "" || b.ambiguous(f) {
+			if to.name == "" || ambiguous(targets) {
 				to.name = stem + "_" + target.edm.Name
 			}
 			back := &relationship{from: target, to: s, columns: f.Referenced, targets: f.Columns, many: true, name: s.edm.Name}
@@ -109,10 +116,11 @@ func (b *builder) foreign(s *set) []*relationship {
 
 // mirrored finds the ways that lead back over the same columns of a table in between.
 func mirrored(all []*relationship) {
-	for _, r := range all {
+	through := slices.DeleteFunc(slices.Clone(all), func(r *relationship) bool { return r.between == nil })
+	for _, r := range through {
 		var back []*relationship
-		for _, other := range all {
-			if r.between != nil && other.between == r.between && other != r && other.from == r.to && other.to == r.from &&
+		for _, other := range through {
+			if other.between == r.between && other != r && other.from == r.to && other.to == r.from &&
 				other.via.ViaFrom[0].Name == r.via.ViaTo[0].Name && other.via.ViaTo[0].Name == r.via.ViaFrom[0].Name {
 				back = append(back, other)
 			}
@@ -123,11 +131,11 @@ func mirrored(all []*relationship) {
 	}
 }
 
-// ambiguous tells whether several sets stand over the referenced table, so that a column alone names none of them.
-func (b *builder) ambiguous(f introspect.ForeignKey) bool {
+// ambiguous reports whether several of the targets are sets, so that a column alone names none of them.
+func ambiguous(targets []*set) bool {
 	n := 0
-	for _, s := range b.sets {
-		if s.table.Name == f.Table && s.table.Schema == f.Schema && !s.edm.Single() {
+	for _, s := range targets {
+		if !s.edm.Single() {
 			n++
 		}
 	}

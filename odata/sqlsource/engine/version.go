@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"io"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -29,7 +31,7 @@ type versions struct {
 	prefix string
 	n      uint64
 	own    *ownWrites
-	// first is the schema at NameVersions. number is the schema's number when same was found out; -1 before the first time.
+	// first is the hash of the schema at NameVersions. number is the schema's number when same was found out; -1 before the first time.
 	first      string
 	schemaStmt *sqlite3.Stmt
 	number     int64
@@ -145,7 +147,7 @@ func (v *versions) sameSchema() bool {
 	return v.same
 }
 
-// schemaOf returns the statements of a schema, without the tables that SQLite keeps for itself and without indexes that
+// schemaOf returns a hash of the statements of a schema, without the tables that SQLite keeps for itself and without indexes that
 // promise nothing.
 func schemaOf(c *sqlite3.Conn) (schema string, err error) {
 	stmt, err := c.Prepare(`SELECT type, name, sql FROM sqlite_schema
@@ -154,12 +156,15 @@ func schemaOf(c *sqlite3.Conn) (schema string, err error) {
 		return "", err
 	}
 	defer stmt.Close()
+	sum := sha256.New()
 	for {
 		row, err := stmt.Step()
 		if err != nil || !row {
-			return schema, err
+			return string(sum.Sum(nil)), err
 		}
-		schema += stmt.Value(0).Text() + "\x00" + stmt.Value(1).Text() + "\x00" + stmt.Value(2).Text() + "\x00"
+		for i := range 3 {
+			_, _ = io.WriteString(sum, stmt.Value(i).Text()+"\x00") // a hash returns no error
+		}
 	}
 }
 

@@ -137,11 +137,17 @@ func (r *reader) sqliteRules(t *Table) error {
 	}
 	t.inOrder(list)
 	t.Rules.Unique = append(t.Rules.Unique, list...)
-	err = r.each(1, func(c row) { t.Rules.Checks = t.checks(c.text(0)) }, `SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?`, t.Name)
+	return nil
+}
+
+// sqliteStatements finds the checks of tables, and whether they have triggers, in the statements of the schema.
+func (r *reader) sqliteStatements(all *named) error {
+	err := r.of(all, 3, func(t *Table, c row) { t.Rules.Checks = t.checks(c.text(2)) }, `SELECT '', name, sql FROM sqlite_schema WHERE type = 'table'`)
 	if err != nil {
 		return err
 	}
-	return r.each(1, func(row) { t.Rules.Triggers = true }, `SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE LIMIT 1`, t.Name)
+	return r.of(all, 2, func(t *Table, _ row) { t.Rules.Triggers = true },
+		`SELECT DISTINCT '', t.name FROM sqlite_schema t JOIN sqlite_schema x ON x.tbl_name = t.name COLLATE NOCASE WHERE x.type = 'trigger' AND t.type = 'table'`)
 }
 
 // token is a word, a quoted name or text, or a sign of SQL.

@@ -46,10 +46,16 @@ func (r *reader) sqlite() ([]*Table, error) {
 			}
 		}
 	}
+	if err := r.sqliteStatements(&all); err != nil {
+		return nil, err
+	}
+	folded := map[string]*Table{}
+	for _, t := range all.list {
+		folded[strings.ToLower(t.Name)] = t
+	}
 	for _, t := range all.list {
 		for i := range t.Foreign {
-			f := &t.Foreign[i]
-			resolveSQLite(&all, f)
+			resolveSQLite(folded, &t.Foreign[i])
 		}
 		if t.Broken != nil {
 			continue
@@ -91,20 +97,19 @@ func (r *reader) sqliteVirtual(all *named) error {
 }
 
 // resolveSQLite finds the table by its real name, whose case may differ, and the key it means when no column is named.
-func resolveSQLite(all *named, f *ForeignKey) {
-	for _, t := range all.list {
-		if !strings.EqualFold(t.Name, f.Table) {
-			continue
-		}
-		f.Table = t.Name
-		if len(f.Referenced) == 0 {
-			f.Referenced = t.Key
-		}
-		for i, name := range f.Referenced {
-			for _, c := range t.Columns {
-				if strings.EqualFold(c.Name, name) {
-					f.Referenced[i] = c.Name
-				}
+func resolveSQLite(folded map[string]*Table, f *ForeignKey) {
+	t := folded[strings.ToLower(f.Table)]
+	if t == nil {
+		return
+	}
+	f.Table = t.Name
+	if len(f.Referenced) == 0 {
+		f.Referenced = t.Key
+	}
+	for i, name := range f.Referenced {
+		for _, c := range t.Columns {
+			if strings.EqualFold(c.Name, name) {
+				f.Referenced[i] = c.Name
 			}
 		}
 	}
