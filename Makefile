@@ -48,9 +48,10 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 	done
 	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
 
-bench: ## compare pages with handlers written by hand on the drivers of three databases, and the proxy with Caddy and nginx (BENCH="-db postgres -only page"); exits 1 when a row falls short
+bench: ## compare pages with handlers written by hand on the drivers of three databases, and the proxy with Caddy and nginx, and start with a thousand tables (BENCH="-db postgres -only page"); exits 1 when a row falls short
 	go run ./internal/bench $(BENCH)
 	$(if $(BENCH),,go run ./internal/bench -edge)
+	$(if $(BENCH),,go run ./internal/bench -wide)
 	$(if $(BENCH),,go test -run '^$$' -bench '^BenchmarkPasskeySignIn$$' ./host)
 
 bench-large: ## load LARGE_ROWS (100000000) rows into PostgreSQL under LARGE_DIR and ask for them through the real program, then through PgBouncer; goes on where the last run ended; at most 30 GB of disk, an hour or more (LARGE="-disk 20 -only hash")

@@ -22,6 +22,9 @@
 // httputil.ReverseProxy: HTTP and TLS, three sizes, open and guarded, and what nginx's question whether to let a request
 // pass costs the host.
 //
+// With -wide it measures what a thousand tables cost at the start: `vestibule init --from`, `check`, `serve` until it is
+// ready, and the first $metadata, in processor time and memory of the process.
+//
 // A program given by -rival is started with -db (sqlite, postgres, mariadb) and
 // -dsn for the same data. It must print the address of its service root as its
 // first line, such as http://127.0.0.1:4711, serve the table products as

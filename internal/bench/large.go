@@ -44,7 +44,7 @@ func (s settings) largely(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.report.Close()) }()
-	if err := l.build(ctx); err != nil {
+	if err := l.build(ctx, l.dir); err != nil {
 		return err
 	}
 	if err := l.startPostgres(ctx); err != nil {
@@ -114,12 +114,12 @@ func (l *large) say(format string, args ...any) {
 }
 
 // build makes the program that is measured.
-func (l *large) build(ctx context.Context) error {
-	if l.program != "" {
+func (s *settings) build(ctx context.Context, dir string) error {
+	if s.program != "" {
 		return nil
 	}
-	l.program = filepath.Join(l.dir, "vestibule")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", l.program, "./host/cmd/vestibule")
+	s.program = filepath.Join(dir, "vestibule")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", s.program, "./host/cmd/vestibule")
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }

@@ -16,7 +16,7 @@ type settings struct {
 	db, dsn, dir, role, only, rival string
 	upstream, tls, public, program  string
 	rows, rounds, people, disk      int
-	edge, large, keep               bool
+	edge, large, keep, wide         bool
 }
 
 func main() {
@@ -31,8 +31,9 @@ func main() {
 	flag.BoolVar(&s.edge, "edge", false, "instead of pages, measure requests to an application behind the host, beside Caddy and nginx")
 	flag.BoolVar(&s.large, "large", false, "instead of pages of a million rows, measure those of -rows in PostgreSQL, in -dir; `make bench-large` says 100 million")
 	flag.IntVar(&s.disk, "disk", 30, "how many GB -large may take on disk")
-	flag.StringVar(&s.program, "program", "", "the vestibule that -large measures; empty: the one of this directory, which is built")
+	flag.StringVar(&s.program, "program", "", "the vestibule that -large and -wide measure; empty: the one of this directory, which is built")
 	flag.BoolVar(&s.keep, "keep", false, "keep the table of -large, to be measured again")
+	flag.BoolVar(&s.wide, "wide", false, "instead of pages, measure check and serve with a thousand tables")
 	flag.StringVar(&s.upstream, "upstream", "", "for the processes that this one starts: the application")
 	flag.StringVar(&s.tls, "tls", "", "for the processes that this one starts: the directory of the certificate")
 	flag.StringVar(&s.public, "public", "", "for the processes that this one starts: the public URL")
@@ -69,8 +70,11 @@ func run(ctx context.Context, s settings) error {
 		return nil
 	}
 	table := s.table
-	if s.edge {
+	switch {
+	case s.edge:
 		table = s.edged
+	case s.wide:
+		table = s.widened
 	}
 	for _, db := range strings.Split(s.db, ",") {
 		n, ok, err := table(ctx, db)
