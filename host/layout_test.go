@@ -36,7 +36,7 @@ func layout() map[string][]string {
 		"host/session":          {"host/auth", "host/auth/identity", "host/clock", "host/keyring", "internal/words", "pluginsdk"},
 		"host/store":            {"host/auth", "host/auth/identity", "host/auth/passkey", "host/clock", "host/keyring", "host/outbox", "host/reserved", "host/store/internal/*", "internal/repeat", "internal/words", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
-		"host/store/sqlite":     {"host/store", "internal/sqlitefile"}, "host/store/postgres": {"host/store", "host/store/internal/*"}, "host/store/mysql": {"host/store", "host/store/internal/*"},
+		"host/store/sqlite":     {"host/store", "internal/sqlite3", "internal/sqlitefile"}, "host/store/postgres": {"host/store", "host/store/internal/*"}, "host/store/mysql": {"host/store", "host/store/internal/*"},
 		"host/store/storetest":       {"host/auth", "host/auth/identity", "host/auth/passkey", "host/keyring", "host/outbox", "host/store", "pluginsdk"},
 		"host/pluginproc":            {"host/outbox", "host/reserved", "internal/finding", "internal/words", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
 		"host/pluginproc/internal/*": {"host/outbox", "internal/finding", "internal/words", "pluginsdk", "pluginsdk/handshake"},
@@ -48,7 +48,7 @@ func layout() map[string][]string {
 		"host/config/internal/active": {
 			"host/config/internal/schema", "host/reserved", "host/store", "internal/finding", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "internal/finding", "internal/words", "pluginsdk"},
+		"host/config/internal/memory": {}, "host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "internal/finding", "internal/words", "pluginsdk"},
 		"host/cmd/vestibule":                   {"host", "host/config"},
 		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,8 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 		out.Admit = admit
 	}
 	if out.Spool == nil {
-		room := limits.Share(odata.SpoolBlocks, odata.SpoolBlocks/4)
+		blocks := cmp.Or(o.Limits.SpoolBlocks, odata.SpoolBlocks)
+		room := limits.Share(blocks, max(blocks/4, 1))
 		out.Spool = func(c odata.Caller) func() { return room.TryEnter(c.Client) }
 	}
 	if out.Refused == nil {

@@ -9,19 +9,18 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Bounds of the cache: how many plans, of targets up to which length, and how
-// many bytes of answers.
+// Bounds of what is kept: the length of the target of a plan, and the bytes of one answer.
 const (
-	maxPlans       = 1024
-	maxTarget      = 2 << 10
-	maxAnswerBytes = 16 << 20
-	maxKept        = 256 << 10 // of one answer
+	maxTarget = 2 << 10
+	maxKept   = 256 << 10
 )
 
 // cache keeps plans by target and by shape, and the last answers of those that
-// are asked for again. It drops the plan that was not used for longest. The zero
-// value is ready.
+// are asked for again. It drops the plan that was not used for longest.
 type cache struct {
+	// most is how many plans are kept, mostBytes how many bytes of answers.
+	most, mostBytes int
+
 	mu    sync.Mutex
 	plans map[planKey]*list.Element // of *planned
 	used  list.List                 // the last used first
@@ -69,6 +68,12 @@ type kept struct {
 	link string
 }
 
+// size returns the memory of an answer in bytes: body, texts, and what finds it.
+func (a *kept) size(k answerKey) int {
+	const entry = 400 // a place in the map, half full, with both structs
+	return entry + len(a.body) + len(a.version) + len(a.contentType) + len(a.applied) + len(a.etag) + len(a.link) + len(k.url) + len(k.annotations)
+}
+
 // plan returns the plan of a key, or nil.
 func (c *cache) plan(k planKey) *planned {
 	c.mu.Lock()
@@ -99,7 +104,7 @@ func (c *cache) addPlan(k planKey, p *planned) {
 	}
 	p.key = k
 	c.plans[k] = c.used.PushFront(p)
-	if len(c.plans) > maxPlans {
+	if len(c.plans) > c.most {
 		c.drop(c.used.Back())
 	}
 }
@@ -108,8 +113,8 @@ func (c *cache) addPlan(k planKey, p *planned) {
 func (c *cache) drop(e *list.Element) {
 	p := c.used.Remove(e).(*planned)
 	delete(c.plans, p.key)
-	for _, a := range p.answers {
-		c.bytes -= len(a.body)
+	for k, a := range p.answers {
+		c.bytes -= a.size(k)
 	}
 	p.answers = nil
 }
@@ -142,11 +147,11 @@ func (c *cache) addAnswer(p *planned, k answerKey, a *kept) {
 		p.answers = map[answerKey]*kept{}
 	}
 	if old := p.answers[k]; old != nil {
-		c.bytes -= len(old.body)
+		c.bytes -= old.size(k)
 	}
 	p.answers[k] = a
-	c.bytes += len(a.body)
-	for c.bytes > maxAnswerBytes {
+	c.bytes += a.size(k)
+	for c.bytes > c.mostBytes {
 		c.drop(c.used.Back())
 	}
 }

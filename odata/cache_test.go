@@ -133,6 +133,42 @@ func TestManyTargets(t *testing.T) {
 	}
 }
 
+// TestAnswersWithinBytes holds that answers count with what finds them: small ones would take ten times their bodies otherwise.
+func TestAnswersWithinBytes(t *testing.T) {
+	t.Parallel()
+	for bytes, kept := range map[int]bool{20 << 10: false, 1 << 20: true} {
+		source := &versioned{numbers: numbers{total: 5000, version: "a"}}
+		s := service(t, source, func(o *odata.Options, _ *edm.Model) { o.AnswerBytes = bytes })
+		for i := range 60 {
+			for range 2 {
+				get(t, s, fmt.Sprintf("/odata/Numbers?$skip=%d&$top=1", i))
+			}
+		}
+		opened := source.opened.Load()
+		get(t, s, "/odata/Numbers?$skip=0&$top=1")
+		if read := source.opened.Load() > opened; read == kept {
+			t.Errorf("with %d bytes the first answer is read again: %v", bytes, read)
+		}
+	}
+}
+
+// TestPlansWithinTheirNumber holds that plans beyond Options.Plans are dropped, and answers with them.
+func TestPlansWithinTheirNumber(t *testing.T) {
+	t.Parallel()
+	source := &versioned{numbers: numbers{total: 5000, version: "a"}}
+	s := service(t, source, func(o *odata.Options, _ *edm.Model) { o.Plans = 8 })
+	for i := range 60 {
+		for range 3 {
+			get(t, s, "/odata/Numbers?$top=1&$select=ID"+strings.Repeat(",ID", i))
+		}
+	}
+	opened := source.opened.Load()
+	get(t, s, "/odata/Numbers?$top=1&$select=ID")
+	if source.opened.Load() == opened {
+		t.Error("a plan that was not used for longest is kept")
+	}
+}
+
 // BenchmarkPage compares a page that is read with one that has not changed.
 func BenchmarkPage(b *testing.B) {
 	for name, version := range map[string]string{"read": "", "unchanged": "a"} {

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -75,6 +76,9 @@ type Options struct {
 	// see SpoolBlocks; leave gives it back. Where leave is nil the answer waits for
 	// its client. nil is room for SpoolBlocks, whoever takes them.
 	Spool func(c Caller) (leave func())
+	// Plans is how many plans are kept; 1,024 when zero. AnswerBytes bounds the answers that are kept with them, with what
+	// they are found by; 16 MiB when zero.
+	Plans, AnswerBytes int
 	// Refused is told of each request that went beyond a limit: of whom, the limit by
 	// its configuration key, or "odata_fixed" for one that has none (see LimitNames),
 	// and what was asked for. What Admit refuses is known to Admit. It is called while
@@ -138,6 +142,7 @@ func (o Options) withDefaults() Options {
 	if o.Spool == nil {
 		o.Spool = spoolRoom()
 	}
+	o.Plans, o.AnswerBytes = cmp.Or(o.Plans, 1024), cmp.Or(o.AnswerBytes, 16<<20)
 	if o.Refused == nil {
 		log := o.Logger
 		o.Refused = func(c Caller, limit string, why error) {

@@ -34,7 +34,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
 	s := &Service{opts: opts.withDefaults()}
-	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{room: s.opts.Spool}, &cache{}
+	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{room: s.opts.Spool}, &cache{most: s.opts.Plans, mostBytes: s.opts.AnswerBytes}
 	s.read = &pipeline{
 		guard: model.Guard, opts: &s.opts, report: report,
 		plans: planning{aggregates: transformations(source) != nil, binder: binder, opts: &s.opts, cache: kept},

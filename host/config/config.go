@@ -42,6 +42,7 @@ type Server struct {
 	PublicDir      *string       `koanf:"public_dir" default:"public" is:"path" doc:"the host's own files, served at /"`
 	AdminAddress   *string       `koanf:"admin_address" check:"admin_address" sample:"127.0.0.1:9090" doc:"host:port of /metrics, /debug/pprof and what \x60vestibule plugin list\x60 asks; a loopback or private one, which refuses any Host but its own with 421"`
 	RunDir         *string       `koanf:"run_dir" is:"path" check:"filled" sample:"/run/vestibule" doc:"where the private folder for sockets and copies of plugin programs is made, a path of at most 45 bytes; null: \x60$RUNTIME_DIRECTORY\x60, as systemd sets it, else the folder for temporary files"`
+	Memory         *int64        `koanf:"memory" is:"size" check:"positive" sample:"512MiB" doc:"how much memory the host takes, from which its caches have their parts: at least 96MiB; null: a quarter of what the machine or its control group has, from 96MiB to 1GiB. Plugins take theirs beside it. See docs/operations/sizing.md"`
 	Drain          time.Duration `koanf:"drain" default:"15s" check:"wait" doc:"how long the host goes on serving after SIGTERM, while /readyz says 503 and each answer ends its connection; longer than the balancer takes to notice"`
 	TLS            TLS           `koanf:"tls" is:"live" doc:"Certificate and key, both or none; read again at every reload. TLS itself is switched on and off by a restart."`
 	Log            Log           `koanf:"log" doc:"What is logged, to standard error."`

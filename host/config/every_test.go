@@ -114,7 +114,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	}
 	same(t, "database", in("people.db"), opts.Store.Path())
 	same(t, "app", "Acme Orders", opts.UI.AppName)
-	same(t, "limits", host.LimitOptions{RequestsPerClient: 23, UpgradesPerClient: 24, Wait: 22 * time.Second}, opts.Limits)
+	same(t, "limits", host.LimitOptions{RequestsPerClient: 23, UpgradesPerClient: 24, Wait: 22 * time.Second}, withoutMemory(t, opts.Limits))
 	same(t, "connections of sign-in", 21, opts.Store.Reader().Stats().MaxOpenConnections)
 	same(t, "session", host.SessionOptions{Idle: 3 * time.Hour, Absolute: 4 * time.Hour, Remember: 5 * time.Hour}, opts.Session)
 	same(t, "auth", host.AuthOptions{
@@ -167,11 +167,24 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	}, opts.Plugins)
 }
 
+// withoutMemory returns the limits without those that are parts of server.memory, which must be parts of 300 MiB.
+func withoutMemory(t *testing.T, o host.LimitOptions) host.LimitOptions {
+	t.Helper()
+	if o.Hashes < 1 || o.Hashes > 2 || o.SpoolBlocks < 400 || o.SpoolBlocks > 600 {
+		t.Errorf("of 300 MiB there are %d hashes and %d blocks", o.Hashes, o.SpoolBlocks)
+	}
+	o.Hashes, o.SpoolBlocks = 0, 0
+	return o
+}
+
 // compareEndpoint holds the query endpoint against the block odata of every.hcl.
 func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	t.Helper()
 	same(t, "connections of queries", [2]int{25, 28}, [2]int{o.Connections, o.Concurrent})
 	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17, ApplySteps: 33, ApplyGroups: 34, Rows: 26, Bytes: 27 << 10}, o.Options.Limits)
+	if p, a := o.Options.Plans, o.Options.AnswerBytes; p < 400 || p > 600 || a < 10<<20 || a > 14<<20 {
+		t.Errorf("of 300 MiB there are %d plans and %d bytes of answers", p, a)
+	}
 	same(t, "odata.pagination.links", true, o.Options.KeyLinks)
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
 	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)

@@ -58,6 +58,8 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"guard":              {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of settled, session, none`}},
 		"unknown links":      {"odata {\n  pagination {\n    links = \"cursor\"\n  }\n}", []string{`config.hcl:3:13: links: "cursor" is not allowed: use one of skip, key`}},
 		"negative":           {"odata {\n  pagination {\n    default = -1\n  }\n}", []string{`config.hcl:3:15: default: is -1: use an integer from 1 on`}},
+		"memory":             {"server {\n  memory = \"64MiB\"\n}", []string{`config.hcl:2:12: memory = 64MiB is less than a host needs: give at least 96MiB, or take it out`}},
+		"memory of no size":  {"server {\n  memory = \"half\"\n}", []string{`config.hcl:2:12: memory: "half" is no size: write an integer with a unit`}},
 		"run_dir":            {"server {\n  run_dir = \"/run/a-directory-that-is-too-long-for-any-socket\"\n}", []string{`config.hcl:2:13: run_dir has 48 bytes, and the path of a socket has no room for more than 45`}},
 		"admin address":      {"server {\n  admin_address = \"127.0.0.1:8080\"\n}", []string{`config.hcl:2:19: admin_address is the public address`}},
 		"half of TLS":        {"server {\n  tls {\n    cert = \"a.pem\"\n  }\n}", []string{`config.hcl:3:12: server.tls.cert stands without key: add key = …`}},

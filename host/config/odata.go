@@ -40,7 +40,11 @@ func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
 	if o.Limits.MaxTop != nil {
 		limits.MaxTop = *o.Limits.MaxTop
 	}
-	return odata.Options{Limits: limits, KeyLinks: o.Pagination.Links == "key", Timeout: orUnlimited(o.Limits.Timeout), SlowReader: orUnlimited(o.Limits.SlowReader), Logger: logger.Named("odata")}
+	parts := c.parts()
+	return odata.Options{
+		Limits: limits, Plans: parts.Plans, AnswerBytes: parts.Answers,
+		KeyLinks: o.Pagination.Links == "key", Timeout: orUnlimited(o.Limits.Timeout), SlowReader: orUnlimited(o.Limits.SlowReader), Logger: logger.Named("odata"),
+	}
 }
 
 // orUnlimited gives what package odata takes for no limit where the setting is null.
@@ -121,7 +125,11 @@ func (c *Config) odataConnections() int {
 // odataDatabase is the database to read, with connections of its own: queries must
 // not keep sign-in waiting. dsn is what db was opened with.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
-	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait), Waited: host.Waited}
+	parts := c.parts()
+	from := sqlsource.Database{
+		Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait), Waited: host.Waited,
+		HeapBytes: parts.SQLite, SeekBytes: parts.Seeks, RowBytes: parts.Rows,
+	}
 	driver, name, other := c.otherQueries()
 	if other {
 		from.Dialect, from.DSN = driver, name

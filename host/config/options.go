@@ -99,11 +99,13 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 	findings = append(findings, faults...)
 	app, own, faults := c.app()
 	findings = append(findings, faults...)
+	parts := c.parts()
 	opts := host.Options{
 		Logger: logger,
 		Server: c.serverOptions(),
 		Limits: host.LimitOptions{
 			RequestsPerClient: c.Limits.RequestsPerClient, UpgradesPerClient: c.Limits.UpgradesPerClient, Wait: c.Database.Wait,
+			Hashes: parts.Hashes, SpoolBlocks: parts.SpoolBlocks,
 		},
 		Session: host.SessionOptions(c.Session),
 		Auth:    c.authOptions(),

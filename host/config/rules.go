@@ -47,6 +47,7 @@ func (c *Config) checkServer(f *Findings) {
 	if s.RunDir != nil && len(*s.RunDir) > maxRunDir {
 		f.Add(c.at("server", "run_dir"), fmt.Sprintf("run_dir has %d bytes, and the path of a socket has no room for more than %d", len(*s.RunDir), maxRunDir), "name a shorter directory, such as /run/vestibule")
 	}
+	c.checkMemory(f)
 	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
 	c.checkQueries(f)
 }

@@ -71,6 +71,7 @@ func (c *Config) checkFiles() Findings {
 		c.checkDir(&f, *c.Server.PublicDir, "server", "public_dir")
 	}
 	c.checkExposed(&f)
+	c.scarceMemory(&f)
 	if c.Server.RunDir != nil {
 		c.checkDir(&f, *c.Server.RunDir, "server", "run_dir")
 	}

@@ -19,6 +19,11 @@ type LimitOptions struct {
 	UpgradesPerClient int
 	// Wait is how long a request waits for its turn, 10 s when zero.
 	Wait time.Duration
+	// Hashes bounds the passwords that are hashed at once, of all clients together; the number of processors when zero.
+	Hashes int
+	// SpoolBlocks bounds the blocks of answers of the query endpoint that wait for their clients, of all clients together;
+	// odata.SpoolBlocks when zero. One client may have a quarter.
+	SpoolBlocks int
 }
 
 func (o LimitOptions) withDefaults() LimitOptions {
@@ -38,7 +43,7 @@ const (
 
 // The names of limits that have no key.
 const (
-	// hashingLimit is the number of processors.
+	// hashingLimit is the number of processors, or what LimitOptions.Hashes says.
 	hashingLimit = "password_hashing"
 	// bodyLimit are the deadlines of bodies.
 	bodyLimit = "body_deadline"
@@ -107,7 +112,7 @@ func (l *Limits) Share(slots, share int) *admission.Queue {
 // Hashing is how clients wait for a password to be hashed.
 func (l *Limits) Hashing() admission.Options {
 	return admission.Options{
-		Limit: hashingLimit, ShareLimit: hashingLimit,
+		Slots: l.o.Hashes, Limit: hashingLimit, ShareLimit: hashingLimit,
 		// What the host has admitted is not turned away for having come at once.
 		Waiting: l.o.RequestsPerClient, Wait: l.o.Wait, Refused: l.refusals.Busy,
 	}

@@ -38,6 +38,9 @@ func (s settings) serve(ctx context.Context) error {
 	}()
 	switch s.role {
 	case "vestibule":
+		if err := sqlite.LimitMemory(heap); err != nil {
+			return err
+		}
 		return serveHost(ctx, vestibule, s.db, s.dsn)
 	case "people":
 		return serveHost(ctx, people, s.db, s.dsn)
@@ -98,6 +101,9 @@ func baselineOf(ctx context.Context, db, dsn string) (http.Handler, error) {
 	return baseline(dsn, rules)
 }
 
+// heap is the memory of SQLite in bytes, which a host has of 1 GiB.
+const heap = 128 << 20
+
 // open opens the database for sign-in, and as queries read it.
 func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database, error) {
 	openStore, openQueries, dialect := postgres.Open, postgres.OpenForQueries, "postgres"
@@ -107,7 +113,7 @@ func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database,
 		if err != nil {
 			return nil, sqlsource.Database{}, err
 		}
-		return db, sqlsource.Database{Dialect: "sqlite", DSN: dsn, Writer: db.Writer()}, nil
+		return db, sqlsource.Database{Dialect: "sqlite", DSN: dsn, Writer: db.Writer(), HeapBytes: heap}, nil
 	case "mariadb":
 		openStore, openQueries, dialect = mysql.Open, mysql.OpenForQueries, "mysql"
 	}

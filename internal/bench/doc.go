@@ -25,6 +25,9 @@
 // With -wide it measures what a thousand tables cost at the start: `vestibule init --from`, `check`, `serve` until it is
 // ready, and the first $metadata, in processor time and memory of the process.
 //
+// With -memory it starts the demo's host with settings of server.memory instead, and shows what a crowd of clients makes of its
+// memory, and what pages cost; `make -C internal memory` says which.
+//
 // A program given by -rival is started with -db (sqlite, postgres, mariadb) and
 // -dsn for the same data. It must print the address of its service root as its
 // first line, such as http://127.0.0.1:4711, serve the table products as

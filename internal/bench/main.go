@@ -17,6 +17,7 @@ type settings struct {
 	upstream, tls, public, program  string
 	rows, rounds, people, disk      int
 	edge, large, keep, wide         bool
+	memory                          string
 }
 
 func main() {
@@ -34,6 +35,7 @@ func main() {
 	flag.StringVar(&s.program, "program", "", "the vestibule that -large and -wide measure; empty: the one of this directory, which is built")
 	flag.BoolVar(&s.keep, "keep", false, "keep the table of -large, to be measured again")
 	flag.BoolVar(&s.wide, "wide", false, "instead of pages, measure check and serve with a thousand tables")
+	flag.StringVar(&s.memory, "memory", "", "instead of pages, measure the memory of the demo's host with these settings of server.memory, such as null,160MiB")
 	flag.StringVar(&s.upstream, "upstream", "", "for the processes that this one starts: the application")
 	flag.StringVar(&s.tls, "tls", "", "for the processes that this one starts: the directory of the certificate")
 	flag.StringVar(&s.public, "public", "", "for the processes that this one starts: the public URL")
@@ -68,6 +70,9 @@ func run(ctx context.Context, s settings) error {
 			}
 		}
 		return nil
+	}
+	if s.memory != "" {
+		return s.memories(ctx)
 	}
 	table := s.table
 	switch {

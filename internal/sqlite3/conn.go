@@ -20,6 +20,8 @@ type Conn struct {
 	// cached are the statements by their text. idle orders those that nobody uses, the last used first.
 	cached map[string]*Stmt
 	idle   *list.List
+	// bytes is the memory of the cached statements. MaxBytes bounds it but for the last one; zero is no bound.
+	bytes, MaxBytes int
 	// functions are those that SQLite has pointers to, which the garbage collector does not see.
 	functions   []any
 	interrupted atomic.Bool

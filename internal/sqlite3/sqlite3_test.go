@@ -273,3 +273,22 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestStatementsWithinBytes holds that a connection keeps no more statements than MaxBytes, and the last one in any case.
+func TestStatementsWithinBytes(t *testing.T) {
+	c := open(t, file(t))
+	c.MaxBytes = 64 << 10
+	for i := range 100 {
+		run(t, c, fmt.Sprintf("SELECT 1 WHERE %d IN (%s0)", i, strings.Repeat("random(), ", 40)))
+	}
+	few, _ := c.Cached()
+	if few < 1 || few > 50 {
+		t.Errorf("it keeps %d statements in 64 KiB", few)
+	}
+	c.MaxBytes = 1
+	run(t, c, "SELECT 2")
+	if n, _ := c.Cached(); n != 1 {
+		t.Errorf("it keeps %d statements in one byte", n)
+	}
+	run(t, c, "SELECT 2")
+}

@@ -17,7 +17,9 @@ type Stmt struct {
 	place *list.Element
 	// transient statements are not cached: another one with this text is in use.
 	transient bool
-	row       row
+	// bytes is the memory of the statement when it was first given back; zero if Conn.MaxBytes is.
+	bytes int
+	row   row
 }
 
 // Prepare returns the statement of a text, from the cache if it is there and not in use. Close gives it back. A text behind
@@ -47,8 +49,8 @@ func (c *Conn) Prepare(query string) (*Stmt, error) {
 	return s, nil
 }
 
-// Close gives the statement back to the connection, which finalizes the one that was not used for longest if it keeps too
-// many. Nobody may use the statement afterwards.
+// Close gives the statement back to the connection, which finalizes those that were not used for longest if it keeps too
+// many, or too large ones. Nobody may use the statement afterwards.
 func (s *Stmt) Close() {
 	if s.transient {
 		s.finalize()
@@ -58,9 +60,14 @@ func (s *Stmt) Close() {
 	s.Reset()
 	lib.Xsqlite3_clear_bindings(c.tls, s.handle)
 	s.place = c.idle.PushFront(s)
-	if len(c.cached) > maxCached {
+	if c.MaxBytes > 0 && s.bytes == 0 {
+		s.bytes = int(lib.Xsqlite3_stmt_status(c.tls, s.handle, lib.SQLITE_STMTSTATUS_MEMUSED, 0))
+		c.bytes += s.bytes
+	}
+	for len(c.cached) > maxCached || c.bytes > c.MaxBytes && c.idle.Len() > 1 {
 		oldest := c.idle.Remove(c.idle.Back()).(*Stmt)
 		delete(c.cached, oldest.query)
+		c.bytes -= oldest.bytes
 		oldest.finalize()
 	}
 }

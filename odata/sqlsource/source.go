@@ -33,6 +33,13 @@ type Database struct {
 	DSN string
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int
+	// SeekBytes bounds the cache of totals and page keys; 16 MiB when zero. RowBytes bounds the rows with children that one
+	// query holds at a time, for each level of $expand; 8 MiB when zero.
+	SeekBytes, RowBytes int
+	// HeapBytes is the memory for pages and statements that all connections of the process to SQLite files share. The
+	// connection that is used most keeps pages in up to all of it, and all keep statements in a third. Zero is 256 MiB for
+	// pages, and 128 statements a connection.
+	HeapBytes int64
 	// Closer is closed with the source, and when New fails; nil where DB outlives it.
 	Closer io.Closer
 	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
@@ -119,7 +126,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 func open(ctx context.Context, db Database) (engine.WriteDB, error) {
 	switch db.Dialect {
 	case "sqlite":
-		return engine.OpenSQLite(db.DSN, db.MaxConns)
+		return engine.OpenSQLite(db.DSN, db.MaxConns, db.HeapBytes)
 	case "postgres", "mysql":
 	default:
 		return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", db.Dialect)
@@ -164,9 +171,9 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	}
 	s.mayLink(ctx, b)
 	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
-	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look}
+	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look, Buffer: db.RowBytes}
 	if s.dialect == "postgres" && !db.Forget {
-		rememberPostgreSQL(ctx, s.db, s.reader, mapping)
+		rememberPostgreSQL(ctx, s.db, s.reader, mapping, db.SeekBytes)
 	}
 	lite, ok := s.db.(*engine.SQLite)
 	if !ok {
@@ -176,7 +183,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if db.Forget {
 		return nil
 	}
-	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, mapping: mapping}
+	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, mapping: mapping, bytes: db.SeekBytes}
 	return c.use(ctx, s.reader)
 }
 

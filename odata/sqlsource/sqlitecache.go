@@ -14,9 +14,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// cacheBytes bounds the cache of totals and page keys.
-const cacheBytes = 16 << 20
-
 // sqliteCache is what decides whether answers of a SQLite database can be cached, and until when.
 type sqliteCache struct {
 	lite *engine.SQLite
@@ -24,6 +21,8 @@ type sqliteCache struct {
 	writer    *sqlx.DB
 	protected func(table string) bool
 	mapping   *sqltext.Mapping
+	// bytes is Database.SeekBytes.
+	bytes int
 }
 
 // use gives a reader the cache, unless a view of the model can change although nobody writes.
@@ -36,7 +35,7 @@ func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
 	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
 		return err
 	}
-	r.Marks = seekcache.New(cacheBytes)
+	r.Marks = seekcache.New(c.bytes)
 	r.Seekable = func(set *edm.EntitySet) bool { return c.mapping.Tables[set].Unique }
 	return nil
 }
@@ -89,11 +88,11 @@ const askPostgreSQL = `SELECT version(), CASE WHEN EXISTS (SELECT 1 FROM pg_proc
 
 // rememberPostgreSQL gives a reader the cache where the server tells the states of its data apart. That it does not is no
 // fault: answers are the same, and take longer.
-func rememberPostgreSQL(ctx context.Context, db engine.DB, r *cursor.Reader, m *sqltext.Mapping) {
+func rememberPostgreSQL(ctx context.Context, db engine.DB, r *cursor.Reader, m *sqltext.Mapping, bytes int) {
 	if !stamps(ctx, db, r.Gen) {
 		return
 	}
-	r.Marks, r.Stamps = seekcache.New(cacheBytes), true
+	r.Marks, r.Stamps = seekcache.New(bytes), true
 	r.Seekable = func(set *edm.EntitySet) bool { return m.Tables[set].Unique }
 	for _, t := range m.Tables {
 		if t.Changes != nil && !answers(ctx, db, r.Gen.CounterStamp(t)) {

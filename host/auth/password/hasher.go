@@ -26,14 +26,14 @@ type Options struct {
 	Observe func(format string)
 	// Learned is told of each format, named so, when its first hash is learned; may be nil.
 	Learned func(format string)
-	// Queue bounds the hashes under way and those that wait. When zero, Slots and
-	// Share are the number of processors, at least 128 attempts of one client may
-	// wait, and the longest wait is 10 s.
+	// Queue bounds the hashes under way and those that wait. When zero, Slots is the
+	// number of processors, at least 128 attempts of one client may wait, and the
+	// longest wait is 10 s. Share is always zero.
 	Queue admission.Options
 }
 
-// A Hasher hashes and verifies passwords, as many at a time as there are
-// processors. Clients that wait are served by the least time used so far, so that
+// A Hasher hashes and verifies passwords, as many at a time as Options.Queue has
+// slots. Clients that wait are served by the least time used so far, so that
 // a client that guesses does not delay others; beyond the bound the error is an
 // *admission.Busy. It is safe for concurrent use.
 type Hasher struct {
@@ -61,7 +61,7 @@ func New(o Options) *Hasher {
 		o.Learned = func(string) {}
 	}
 	q := o.Queue
-	q.Slots, q.Share, q.Waiting, q.Wait = runtime.GOMAXPROCS(0), 0, max(q.Waiting, leastWaiting), cmp.Or(q.Wait, usualWait)
+	q.Slots, q.Share, q.Waiting, q.Wait = cmp.Or(q.Slots, runtime.GOMAXPROCS(0)), 0, max(q.Waiting, leastWaiting), cmp.Or(q.Wait, usualWait)
 	return &Hasher{o: o, queue: admission.New(q), decoys: map[string]stored{}}
 }
 

@@ -48,9 +48,15 @@ func TestGuessersDelayNobodyElse(t *testing.T) {
 	})
 }
 
-// No more are hashed at once than there are processors; who finds no room is told
-// so at once, and who waits too long afterwards.
+// No more are hashed at once than there are processors, or than the options say; an
+// attempt beyond the queue is refused at once, and one that waits too long afterwards.
 func TestQueueIsBounded(t *testing.T) {
+	boundedQueue(t, 0, runtime.GOMAXPROCS(0))
+	boundedQueue(t, runtime.GOMAXPROCS(0)+3, runtime.GOMAXPROCS(0)+3)
+}
+
+func boundedQueue(t *testing.T, given, slots int) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most, refusals, served atomic.Int64
 		h := password.New(password.Options{
@@ -59,9 +65,8 @@ func TestQueueIsBounded(t *testing.T) {
 				time.Sleep(4 * time.Second)
 				now.Add(-1)
 			},
-			Queue: admission.Options{Refused: func(*admission.Busy) { refusals.Add(1) }},
+			Queue: admission.Options{Slots: given, Refused: func(*admission.Busy) { refusals.Add(1) }},
 		})
-		slots := runtime.GOMAXPROCS(0)
 		var all sync.WaitGroup
 		for range slots + 128 + 7 {
 			all.Go(func() {

@@ -193,6 +193,7 @@ func newLogger(to io.Writer, cfg *config.Config) hclog.Logger {
 // build makes a host that is ready to run, and calls ready when it serves. Nothing stays
 // open after an error.
 func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger, lost func() int64, ready func()) (*host.Host, host.Options, error) {
+	cfg.LimitMemory(logger)
 	opts, err := cfg.Options(ctx, logger)
 	if err != nil {
 		return nil, opts, err

@@ -7,6 +7,7 @@ server {
   public_dir      = "files"
   admin_address   = "127.0.0.1:2"
   run_dir         = "/var/tmp"
+  memory          = "300MiB"
   drain           = "3s"
   tls {
     cert = "tls/a.crt"

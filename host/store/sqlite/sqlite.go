@@ -12,9 +12,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	lib "modernc.org/sqlite/lib"
 )
 
 // settings are of every connection. The time to wait for a lock comes first: the
@@ -62,6 +63,10 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	}
 	return store.New(dialect(), writer, reader, probe, file), nil
 }
+
+// LimitMemory bounds the memory of SQLite in this process, in bytes, for sign-in and queries together. Call it before the
+// first database is opened.
+func LimitMemory(bytes int64) error { return sqlite3.LimitHeap(bytes) }
 
 // readsOnly is the parameter of connections that cannot write.
 const readsOnly = "&_query_only=1"
@@ -168,25 +173,25 @@ func code(err error) int {
 // holds a lock. The low byte of a SQLite error code is its kind.
 func retryable(err error) bool {
 	kind := code(err) & 0xff
-	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED
+	return kind == lib.SQLITE_BUSY || kind == lib.SQLITE_LOCKED
 }
 
 // unavailable also holds for a file that was exchanged, is not there or cannot be opened, and for a full disk.
 func unavailable(err error) bool {
 	kind := code(err) & 0xff
-	return retryable(err) || errors.Is(err, errExchanged) || kind == sqlite3.SQLITE_CANTOPEN || kind == sqlite3.SQLITE_FULL
+	return retryable(err) || errors.Is(err, errExchanged) || kind == lib.SQLITE_CANTOPEN || kind == lib.SQLITE_FULL
 }
 
 func uniqueViolation(err error) bool {
 	c := code(err)
-	return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	return c == lib.SQLITE_CONSTRAINT_UNIQUE || c == lib.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
 // badValue knows constraints, which the types of a STRICT table and RAISE(ABORT) in a
 // trigger count as, and values over the limits of SQLite.
 func badValue(err error) bool {
 	kind := code(err) & 0xff
-	return kind == sqlite3.SQLITE_CONSTRAINT || kind == sqlite3.SQLITE_TOOBIG || kind == sqlite3.SQLITE_MISMATCH
+	return kind == lib.SQLITE_CONSTRAINT || kind == lib.SQLITE_TOOBIG || kind == lib.SQLITE_MISMATCH
 }
 
 // backup copies with VACUUM INTO, which reads one snapshot and does not block

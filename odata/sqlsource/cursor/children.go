@@ -135,7 +135,7 @@ func (c *children) fitsEach() bool {
 	if c.node.Count || p.Skip > maxPage || p.Read > maxPage {
 		return false
 	}
-	return c.rows == 0 || int64(c.bytes/c.rows)*p.Read <= partsOf*maxBuffered
+	return c.rows == 0 || int64(c.bytes/c.rows)*p.Read <= partsOf*int64(c.reader.reader.buffer())
 }
 
 // ofParent names the children of a node that rows with a key have, on whatever path the rows are.
@@ -147,7 +147,7 @@ type ofParent struct {
 // only returns the children of one parent.
 func (c *children) only(parent int) *children {
 	r, name := c.reader, ofParent{c.node, c.by[parent]}
-	if r.keptBytes > maxBuffered {
+	if r.keptBytes > r.reader.buffer() {
 		clear(r.kept)
 		r.keptBytes = 0
 	}
@@ -172,7 +172,7 @@ func integers(key []any) bool {
 func (c *children) shrink() {
 	rows := int64(maxChildren)
 	if c.rows > 0 {
-		rows = min(rows, maxBuffered/max(int64(c.bytes/c.rows), 1))
+		rows = min(rows, int64(c.reader.reader.buffer())/max(int64(c.bytes/c.rows), 1))
 	}
 	c.run = len(c.by)
 	if c.node.Many && !c.node.CountOnly {
@@ -278,7 +278,7 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64, siblings boo
 		if !ok {
 			break
 		}
-		if limited && (read == limit || c.bytes > maxBuffered) {
+		if limited && (read == limit || c.bytes > r.reader.buffer()) {
 			return false, nil
 		}
 		if err := cur.Row(cells); err != nil {

@@ -15,7 +15,7 @@ const chunkRows = 1000
 // held, because each further part is found by counting all rows before it.
 const (
 	maxChildren = 20_000
-	maxBuffered = 8 << 20
+	usualBuffer = 8 << 20 // of Reader.Buffer
 	partsOf     = 4
 )
 
@@ -96,7 +96,7 @@ func (r *rows) fill() error {
 		}
 	}
 	limit := r.node.Page.Rows - r.given
-	for r.ahead && int64(b.rows) < min(limit, chunkRows) && b.bytes < maxBuffered {
+	for r.ahead && int64(b.rows) < min(limit, chunkRows) && b.bytes < r.reader.buffer() {
 		if err := b.add(r.cells); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type Reader struct {
 	Seeks bool
 	// Stamps tells that statements name the state of the data that they see, and transactions do not.
 	Stamps bool
+	// Buffer is how many bytes of rows with children, or of children, are held at a time, for each level of $expand; 8 MiB
+	// when zero.
+	Buffer int
 
 	mu     sync.Mutex
 	proofs proofs
@@ -39,6 +43,9 @@ type Reader struct {
 	// cells are the memory of Single.
 	cells []engine.Cell
 }
+
+// buffer returns Buffer, or what it usually is.
+func (o *Reader) buffer() int { return cmp.Or(o.Buffer, usualBuffer) }
 
 // prepared is a page in the plan's slot. Another generator makes another page. The doubts are those of the plan.
 type prepared struct {
@@ -72,7 +79,7 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if other == nil {
 		return r, err
 	}
-	return (&Reader{DB: o.DB, Gen: other, Changed: o.Changed}).open(ctx, p)
+	return (&Reader{DB: o.DB, Gen: other, Changed: o.Changed, Buffer: o.Buffer}).open(ctx, p)
 }
 
 func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {

@@ -47,7 +47,7 @@ type rows struct {
 	at    int
 	// dense holds the nodes below other expanded ones whose children are read parent by parent.
 	dense map[*plan.Node]bool
-	// kept holds the children of single parents until the next chunk, or until maxBuffered bytes were read, which keptBytes
+	// kept holds the children of single parents until the next chunk, or until Reader.Buffer bytes were read, which keptBytes
 	// counts.
 	kept      map[ofParent]*children
 	keptBytes int

@@ -21,7 +21,7 @@ func TestOutOfRange(t *testing.T) {
 	if err := created.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, err := engine.OpenSQLite(file, 0)
+	db, err := engine.OpenSQLite(file, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,24 +1,25 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
-// mostPages is how many KiB of the file the first connection keeps where memory is not limited.
-const mostPages = 128 << 10
+// usualPages is the memory of pages in bytes where it is not limited.
+const usualPages = 256 << 20
 
 // pages says how many KiB of the file connections keep. The first two keep more, because they do most of the work: whoever
 // needs a connection gets the one that keeps most. A page of 4 KiB takes 8 KiB of memory, so 20 connections take 432 MiB at
 // most. SQLite drops all pages of a connection when another connection has committed.
 type pages struct{ first, second, other int }
 
-// pagesWithin is for a process whose memory is to stay below a limit in bytes, GOMEMLIMIT: the first connection takes a
-// quarter of it at most.
+// pagesWithin divides the memory of pages in bytes: the first connection takes all of it at most. All together may take
+// more, unless internal/sqlite3.LimitHeap bounds them: SQLite drops the pages then that no connection has used for longest.
 func pagesWithin(limit int64) pages {
-	first := int(min(mostPages, limit/8>>10))
+	first := int(cmp.Or(limit, usualPages) / 2 >> 10)
 	return pages{first, first / 8, min(4<<10, first/8)}
 }
 

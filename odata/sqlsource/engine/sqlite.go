@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +22,8 @@ type SQLite struct {
 	slots    chan struct{}
 	versions versions
 	pages    pages
+	// statements bounds the memory of the statements that a connection keeps, in bytes; zero bounds their number alone.
+	statements int
 
 	mu   sync.Mutex
 	idle []*conn // in the order in which they were given back
@@ -62,9 +63,10 @@ const lockWait = 5 * time.Second
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
 // parameters behind "?" are for other drivers. The file is never mapped into memory: who copies a shorter one over it
-// would end the process; up to 128 MiB of it are kept by the connection that is used most. At most maxConns connections
-// are open; when it is 0, twice as many as there are processors, and 4 at least.
-func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
+// would end the process; the connection that is used most keeps pages of it in up to heap bytes of memory, 256 MiB when zero,
+// and all connections statements in a third of that. At most maxConns connections are open; when it is 0, twice as many as
+// there are processors, and 4 at least.
+func OpenSQLite(dsn string, maxConns int, heap int64) (*SQLite, error) {
 	if maxConns == 0 {
 		maxConns = max(2*runtime.GOMAXPROCS(0), 4)
 	}
@@ -72,7 +74,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), writing: make(chan struct{}, 1), ranks: make([]bool, maxConns), pages: pagesWithin(debug.SetMemoryLimit(-1))}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), writing: make(chan struct{}, 1), ranks: make([]bool, maxConns), pages: pagesWithin(heap), statements: int(heap) / 3 / maxConns}
 	db.ranks[0] = true
 	name, err := sqlitefile.Path(path)
 	if err != nil {
@@ -121,6 +123,7 @@ func (db *SQLite) openConn(rank int, lock time.Duration, pragmas ...string) (*co
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
+	raw.MaxBytes = db.statements
 	c := &conn{Conn: raw, rank: rank}
 	c.SetBusyTimeout(lock)
 	// Nothing is read before it is certain that the log beside the file belongs to it.

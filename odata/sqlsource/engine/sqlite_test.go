@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,7 +25,7 @@ func TestNothingIsMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, parameters := range []string{"", "?_pragma=mmap_size(1048576)"} {
-		db, err := engine.OpenSQLite(file+parameters, 0)
+		db, err := engine.OpenSQLite(file+parameters, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +74,7 @@ func openEmpty(t *testing.T, maxConns int) *engine.SQLite {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := engine.OpenSQLite(file, maxConns)
+	db, err := engine.OpenSQLite(file, maxConns, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,14 +126,13 @@ func TestPagesThatConnectionsKeep(t *testing.T) {
 	}
 }
 
-// TestPagesWithinALimit holds that connections keep less where the memory of the process is limited.
+// TestPagesWithinALimit holds that connections keep less where their memory is limited.
 func TestPagesWithinALimit(t *testing.T) {
 	for limit, want := range map[int64][3]int{
-		math.MaxInt64: {131072, 16384, 4096},
-		4 << 30:       {131072, 16384, 4096},
-		450 << 20:     {57600, 7200, 4096},
-		64 << 20:      {8192, 1024, 1024},
-		0:             {},
+		0:         {131072, 16384, 4096},
+		225 << 20: {115200, 14400, 4096},
+		64 << 20:  {32768, 4096, 4096},
+		9 << 20:   {4608, 576, 576},
 	} {
 		if got := engine.PagesWithin(limit); got != want {
 			t.Errorf("with a limit of %d bytes they keep %v KiB, want %v", limit, got, want)

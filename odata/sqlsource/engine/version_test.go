@@ -25,7 +25,7 @@ func openNamed(t testing.TB, mode string) (db *engine.SQLite, writer *sqlx.DB, f
 	writer.SetMaxOpenConns(1)
 	writer.MustExec("CREATE TABLE things (n INTEGER)")
 	writer.MustExec("INSERT INTO things VALUES (0)")
-	if db, err = engine.OpenSQLite(file, 0); err != nil {
+	if db, err = engine.OpenSQLite(file, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })

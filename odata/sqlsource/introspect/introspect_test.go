@@ -37,7 +37,7 @@ CREATE VIEW totals AS SELECT id, total * 1.5 AS price, a || '' AS word FROM line
 INSERT INTO orders VALUES (1, 1, 'x', NULL);
 INSERT INTO lines (id, a, b) VALUES (1, 1, 1);
 CREATE VIRTUAL TABLE found USING fts5(sku, ref UNINDEXED, content='Orders')`)
-	db, err := engine.OpenSQLite(file, 0)
+	db, err := engine.OpenSQLite(file, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ DROP TABLE old`
 			} else {
 				file := filepath.Join(t.TempDir(), "app.db")
 				fill(t, "sqlite", file, script)
-				lite, err := engine.OpenSQLite(file, 0)
+				lite, err := engine.OpenSQLite(file, 0, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

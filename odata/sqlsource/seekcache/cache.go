@@ -1,6 +1,7 @@
 package seekcache
 
 import (
+	"cmp"
 	"container/list"
 	"sort"
 	"sync"
@@ -35,9 +36,9 @@ type entry struct {
 	marks          []Mark // by Skip
 }
 
-// New makes a Cache of at most maxBytes.
+// New makes a Cache of at most maxBytes; 16 MiB when zero.
 func New(maxBytes int) *Cache {
-	return &Cache{max: maxBytes, entries: map[string]*list.Element{}, used: list.New()}
+	return &Cache{max: cmp.Or(maxBytes, 16<<20), entries: map[string]*list.Element{}, used: list.New()}
 }
 
 // Estimated sizes of the parts of an entry, in bytes.

@@ -220,7 +220,7 @@ func TestRemedy(t *testing.T) {
 		"level":       "it belongs into the block log",
 		"login_field": "it belongs into the block auth",
 		"database":    "it belongs to the top level of the file",
-		"colour":      "take it out; what can stand here: address, public_url, trusted_proxies, public_dir, admin_address, run_dir, drain, tls, log",
+		"colour":      "take it out; what can stand here: address, public_url, trusted_proxies, public_dir, admin_address, run_dir, memory, drain, tls, log",
 	} {
 		if got := server.Remedy(root, name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
