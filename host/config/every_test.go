@@ -214,7 +214,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	plain := m.EntityType("Plain")
 	path := func(name string) []*edm.Property { return []*edm.Property{plain.Property(name)} }
 	same(t, "what may be written", &edm.Write{
-		Create: true, Update: true, Delete: true, Filter: "owner eq @user_id", Version: plain.Property("rev"), Validator: "b", Fixed: [][]*edm.Property{path("kind")},
+		Create: true, Update: true, Delete: true, Filter: "owner eq @user_id", Version: plain.Property("rev"), Validator: "b", Final: true, Fixed: [][]*edm.Property{path("kind")},
 		Set: []edm.Given{{Path: path("owner"), Value: "@user_id"}}, Touch: []edm.Given{{Path: path("changed"), Value: "5"}},
 	}, m.Set("Plain").Write)
 	status, kind := m.Enum("Status"), m.Enum("Kind")

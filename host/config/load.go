@@ -11,6 +11,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
@@ -56,7 +59,7 @@ func Load(src Source) (*Config, Findings) {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
 	l := &loader{
-		schema: Keys(), values: map[string]any{}, origins: &layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir,
+		schema: Keys(), k: koanf.New("\x1f"), values: map[string]any{}, origins: &layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir,
 		empty: map[string]bool{}, defaults: map[defaultKey]any{},
 	}
 	l.origins.Set(layer.Origin{Position: Position{File: src.File}, BaseDir: dir})
@@ -84,7 +87,8 @@ func lookupIn(environ []string) func(string) (string, bool) {
 // A loader gathers the layers.
 type loader struct {
 	schema   schema.Block
-	values   map[string]any
+	k        *koanf.Koanf
+	values   map[string]any // those of k, which would copy them
 	origins  *layer.Origins
 	lookup   func(string) (string, bool)
 	dir      string
@@ -117,12 +121,10 @@ func (l *loader) file(name string) bool {
 		return false
 	}
 	p := &layer.Parser{File: name, Dir: dir, Schema: l.schema, Lookup: l.lookup}
-	values, err := p.Unmarshal(src)
-	if err != nil {
+	if err := l.k.Load(rawbytes.Provider(src), p, koanf.WithMergeFunc(l.merge)); err != nil {
 		l.findings.Add(at, "cannot be read", err.Error())
 		return false
 	}
-	schema.Merge(l.values, values)
 	l.origins.Cover(p.Origins)
 	l.findings = append(l.findings, p.Findings...)
 	l.broken = l.broken || p.Broken
@@ -164,10 +166,19 @@ func (l *loader) outside(src Source) {
 	settings := layer.Environment(src.Environ, l.schema, &l.findings)
 	for _, s := range append(settings, layer.Flags(src.Set, &l.findings)...) {
 		p := &layer.Parser{Dir: l.dir, Schema: l.schema, Lookup: l.lookup}
-		schema.Merge(l.values, p.Apply(s, l.values))
+		if err := l.k.Load(confmap.Provider(p.Apply(s, l.values), ""), nil, koanf.WithMergeFunc(l.merge)); err != nil {
+			l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
+		}
 		l.origins.Cover(p.Origins)
 		l.findings = append(l.findings, p.Findings...)
 	}
+}
+
+// merge lays a layer over the others, as koanf's own merge does, and takes the result without a copy.
+func (l *loader) merge(higher, lower map[string]any) error {
+	schema.Merge(lower, higher)
+	l.values = lower
+	return nil
 }
 
 // finish completes the settings, checks what concerns several keys, and decodes the

@@ -29,9 +29,20 @@ const (
 // wideColumns are the columns that all tables of -wide have, with their types.
 func wideColumns() [][2]string {
 	return [][2]string{
-		{"code", "VARCHAR(20) NOT NULL"}, {"description", "TEXT"}, {"quantity", "INTEGER NOT NULL"}, {"price", "DECIMAL(12,2)"}, {"currency", "CHAR(3)"},
-		{"valid_from", "DATE"}, {"created_at", "TIMESTAMP NOT NULL"}, {"active", "BOOLEAN NOT NULL"}, {"weight", "DOUBLE PRECISION"}, {"status", "VARCHAR(12)"},
-		{"website", "VARCHAR(200)"}, {"remark", "TEXT"}, {"position", "INTEGER"}, {"reference", "VARCHAR(40)"},
+		{"code", "VARCHAR(20) NOT NULL"},
+		{"description", "TEXT"},
+		{"quantity", "INTEGER NOT NULL"},
+		{"price", "DECIMAL(12,2)"},
+		{"currency", "CHAR(3)"},
+		{"valid_from", "DATE"},
+		{"created_at", "TIMESTAMP NOT NULL"},
+		{"active", "BOOLEAN NOT NULL"},
+		{"weight", "DOUBLE PRECISION"},
+		{"status", "VARCHAR(12)"},
+		{"website", "VARCHAR(200)"},
+		{"remark", "TEXT"},
+		{"position", "INTEGER"},
+		{"reference", "VARCHAR(40)"},
 	}
 }
 

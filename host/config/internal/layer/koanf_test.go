@@ -12,8 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
-// TestKoanf holds that Parser is a koanf.Parser, and that merging and decoding, which we do in one pass each, have the result
-// of koanf's.
+// TestKoanf holds that Parser is a koanf.Parser, and that our merge and our decoding, which copy nothing, have the result of koanf's.
 func TestKoanf(t *testing.T) {
 	layers := []string{
 		`server {
