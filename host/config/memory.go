@@ -53,9 +53,9 @@ func (c *Config) scarceMemory(f *Findings) {
 // mebibytes is a size for the log.
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
-// LimitMemory sets the limits of this process that follow from server.memory, and logs them: that of SQLite and, unless the
-// variable GOMEMLIMIT sets it, that of Go. Call it once, before Options.
-func (c *Config) LimitMemory(logger hclog.Logger) {
+// LimitMemory sets the limits of this process that follow from server.memory: that of SQLite and, unless the variable
+// GOMEMLIMIT sets it, that of Go. Call it once, before Options. tell logs them.
+func (c *Config) LimitMemory() (tell func(hclog.Logger)) {
 	setting, found := c.memory()
 	parts := c.parts()
 	taken := []any{"server.memory", mebibytes(setting), "found", mebibytes(found.Bytes), "where", found.Where}
@@ -63,11 +63,15 @@ func (c *Config) LimitMemory(logger hclog.Logger) {
 		debug.SetMemoryLimit(parts.Go)
 	}
 	taken = append(taken, "go", mebibytes(debug.SetMemoryLimit(-1)))
+	var err error
 	if parts.SQLite > 0 {
 		taken = append(taken, "sqlite", mebibytes(parts.SQLite))
-		if err := sqlite.LimitMemory(parts.SQLite); err != nil {
+		err = sqlite.LimitMemory(parts.SQLite)
+	}
+	return func(logger hclog.Logger) {
+		logger.Info("memory", taken...)
+		if err != nil {
 			logger.Warn("the memory of SQLite has no limit", "cause", err)
 		}
 	}
-	logger.Info("memory", taken...)
 }

@@ -193,11 +193,12 @@ func newLogger(to io.Writer, cfg *config.Config) hclog.Logger {
 // build makes a host that is ready to run, and calls ready when it serves. Nothing stays
 // open after an error.
 func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger, lost func() int64, ready func()) (*host.Host, host.Options, error) {
-	cfg.LimitMemory(logger)
+	tell := cfg.LimitMemory()
 	opts, err := cfg.Options(ctx, logger)
 	if err != nil {
 		return nil, opts, err
 	}
+	tell(logger)
 	opts.LogLinesLost = lost
 	opts.Server.OnReady = func(listening, public string) {
 		elsewhere := ""
