@@ -211,21 +211,6 @@ func TestOpenFailsWithoutThePassword(t *testing.T) {
 	}
 }
 
-// A session is found whatever has become of the connections that were open.
-func TestSessionsAfterEndedConnections(t *testing.T) {
-	dsn := dbtest.MySQL(t)
-	db, other := migrated(t, dsn), migrated(t, dsn)
-	storetest.EndedConnections(t, db, func() error {
-		var ids []int64
-		err := other.Reader().Select(&ids, `SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = DATABASE()`)
-		for _, id := range ids {
-			_, killed := other.Writer().Exec(fmt.Sprintf(`KILL %d`, id))
-			err = errors.Join(err, killed)
-		}
-		return err
-	})
-}
-
 // words keeps what the driver logs.
 type words struct{ atomic.Pointer[string] }
 
@@ -236,7 +221,8 @@ func (w *words) Write(b []byte) (int, error) {
 }
 
 // What waits for the server ends with its context, and takes its connection out of the pool without a word in the log,
-// whatever the driver does when the connection is closed.
+// whatever the driver does when the connection is closed. It comes before the test that ends connections, whose pool says later
+// that it has found them closed.
 func TestWatchedConnection(t *testing.T) {
 	type driven interface {
 		driver.QueryerContext
@@ -305,6 +291,21 @@ func TestWatchedConnection(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A session is found whatever has become of the connections that were open.
+func TestSessionsAfterEndedConnections(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	db, other := migrated(t, dsn), migrated(t, dsn)
+	storetest.EndedConnections(t, db, func() error {
+		var ids []int64
+		err := other.Reader().Select(&ids, `SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = DATABASE()`)
+		for _, id := range ids {
+			_, killed := other.Writer().Exec(fmt.Sprintf(`KILL %d`, id))
+			err = errors.Join(err, killed)
+		}
+		return err
+	})
 }
 
 func TestInterruptedRead(t *testing.T) {
