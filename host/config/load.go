@@ -59,7 +59,7 @@ func Load(src Source) (*Config, Findings) {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
 	l := &loader{
-		schema: Keys(), k: koanf.New("\x1f"), values: map[string]any{}, origins: &layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir,
+		schema: Keys(), k: koanf.New(separator), values: map[string]any{}, origins: &layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir,
 		empty: map[string]bool{}, defaults: map[defaultKey]any{},
 	}
 	l.origins.Set(layer.Origin{Position: Position{File: src.File}, BaseDir: dir})
@@ -83,6 +83,9 @@ func lookupIn(environ []string) func(string) (string, bool) {
 		return "", false
 	}
 }
+
+// separator joins the steps of a path in koanf; nobody types it into a label by accident.
+const separator = "\x1f"
 
 // A loader gathers the layers.
 type loader struct {

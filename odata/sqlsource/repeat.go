@@ -46,9 +46,8 @@ func (s *Source) MayMigrate(ctx context.Context) error {
 	case there:
 		err = s.mayRemember(ctx)
 	default:
-		err = s.tryWrite(ctx, sqltext.Requests(s.dialect).MayCreate)
-		if s.dialect == "mysql" && !engine.MayNot(err) && !engine.TakesNoWrites(err) {
-			err = nil // that of a column named twice
+		if err = s.tryWrite(ctx, sqltext.Requests(s.dialect).MayCreate); engine.NamesTwice(err) {
+			err = nil
 		}
 	}
 	if err != nil {

@@ -202,6 +202,9 @@ func MayNot(err error) bool {
 	return hasSQLState(err, "42501") || hasMySQLNumber(err, 1142, 1143) // ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR
 }
 
+// NamesTwice reports whether MariaDB has refused a table two of whose columns have one name. It looks at rights before.
+func NamesTwice(err error) bool { return hasMySQLNumber(err, 1060) } // ER_DUP_FIELDNAME
+
 // IsUndone reports whether the database has undone a transaction, or will do so, and the transaction may succeed when it is begun
 // anew: another transaction was in the way, or the connection was lost before COMMIT was sent.
 func IsUndone(err error) bool {

@@ -7,8 +7,8 @@ type RequestTexts struct {
 	// Create makes the table. Find has a row where it is there.
 	Create []string
 	Find   string
-	// MayCreate needs the right to make the table, and is to be undone. MariaDB, which undoes none, refuses it whoever asks: those
-	// without the right for that.
+	// MayCreate fails without the right to make the table. Undo it. MariaDB cannot undo a new table: there the table has two
+	// columns of one name, so MariaDB refuses it in any case, for want of the right first.
 	MayCreate string
 	// Claim inserts a request with ID, print and end, in milliseconds since 1970, unless it is there. It waits for other
 	// transactions that have inserted the same one.
