@@ -53,6 +53,23 @@ func (c *Config) scarceMemory(f *Findings) {
 // mebibytes is a size for the log.
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
+// startPercent is GOGC while a configuration is read and a catalogue: with a thousand tables they take half the processor
+// time of 100 then, and 220 MiB instead of 130.
+const startPercent = 400
+
+// CollectSeldom lets Go collect garbage seldom until usual is called, and takes at most half of what the machine or the
+// control group has meanwhile. The variables GOGC and GOMEMLIMIT come before both. Call it once, before Load.
+func CollectSeldom() (usual func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	if found := memory.Find(os.DirFS("/")); found.Bytes > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(found.Bytes / 2)
+	}
+	before := debug.SetGCPercent(startPercent)
+	return func() { debug.SetGCPercent(before) }
+}
+
 // LimitMemory sets the limits of this process that follow from server.memory: that of SQLite and, unless the variable
 // GOMEMLIMIT sets it, that of Go. Call it once, before Options. tell logs them.
 func (c *Config) LimitMemory() (tell func(hclog.Logger)) {

@@ -37,6 +37,7 @@ func check(ctx context.Context, in *invocation, show, data, asJSON bool) error {
 	if err := in.need(0, 0); err != nil {
 		return err
 	}
+	defer config.CollectSeldom()()
 	cfg, findings := config.Load(in.source)
 	if cfg != nil {
 		findings = findings.With(cfg.Verify(ctx))

@@ -39,6 +39,8 @@ func serve(ctx context.Context, in *invocation) error {
 	if err := in.need(0, 0); err != nil {
 		return err
 	}
+	usual := config.CollectSeldom()
+	defer usual()
 	cfg, findings := config.Load(in.source)
 	if findings.Failed() {
 		report(in.err, findings)
@@ -52,7 +54,7 @@ func serve(ctx context.Context, in *invocation) error {
 	for _, f := range findings {
 		newLogger(lines, cfg).Warn("configuration", "finding", f.Error())
 	}
-	if err := serving(ctx, &lasting, cfg, lines.Lost); err != nil {
+	if err := serving(ctx, &lasting, cfg, lines.Lost, usual); err != nil {
 		tellError(lines, err) // while the standard error output may stand still
 		return errReported
 	}
@@ -85,8 +87,8 @@ func lostLines(cfg *config.Config, lost int64) []byte {
 }
 
 // serving is serve with a configuration and outputs that never block. lost returns how many
-// lines of the log were lost.
-func serving(ctx context.Context, in *invocation, cfg *config.Config, lost func() int64) error {
+// lines of the log were lost. It calls usual once the host is built.
+func serving(ctx context.Context, in *invocation, cfg *config.Config, lost func() int64, usual func()) error {
 	stops := make(chan os.Signal, 2)
 	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stops)
@@ -107,6 +109,7 @@ func serving(ctx context.Context, in *invocation, cfg *config.Config, lost func(
 	if err != nil {
 		return err
 	}
+	usual()
 	debug.FreeOSMemory() // reading a wide configuration and catalogue takes twice what is kept of them
 	running, stop := context.WithCancel(ctx)
 	defer stop()
