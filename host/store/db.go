@@ -13,7 +13,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/keyring"
-	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 )
 
 // ErrTaken is returned by [DB.AddUser] when another user has the address,
@@ -49,9 +48,8 @@ type shared struct {
 	probe          *DB // on the one connection of Ready; nil in a probe
 	path           string
 	users          atomic.Pointer[userTable]
-	writes, reads  *prepared.Statements // nil where the engine does not want them
-	doubtful       holds                // leases in the outbox
-	sessionQuery   string               // selects a session by its hash
+	doubtful       holds  // leases in the outbox
+	sessionQuery   string // selects a session by its hash
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and
@@ -61,9 +59,6 @@ func New(d Dialect, writer, reader, probe *sqlx.DB, path string) *DB {
 	db := (&DB{shared: &shared{dialect: d, writer: writer, reader: reader, path: path}}).With(Settings{})
 	db.sessionQuery = db.rebind(`SELECT ` + sessionColumns + ` FROM vestibule_sessions s WHERE s.hash = ?`)
 	db.probe = (&DB{shared: &shared{dialect: d, writer: probe, reader: probe, path: path}}).With(Settings{})
-	if d.Prepare {
-		db.writes, db.reads = prepared.New(writer), prepared.New(reader)
-	}
 	return db
 }
 
@@ -82,8 +77,6 @@ func (db *DB) Settings() Settings { return db.settings }
 
 // Close closes all connections. It waits for statements that are running.
 func (db *DB) Close() error {
-	db.writes.Close()
-	db.reads.Close()
 	err := errors.Join(db.probe.writer.Close(), db.writer.Close())
 	if db.reader == db.writer {
 		return err

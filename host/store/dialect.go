@@ -47,8 +47,9 @@ type Dialect struct {
 	// KeyTypes are the types that CAST makes of the id of a user, which is text in the tables of the host, by the kind of the
 	// key of users. A key of another kind is compared as a parameter alone: collations differ.
 	KeyTypes map[string]string
-	// Prepare keeps the statements of writes, and of reads of one row, prepared.
-	Prepare bool
+	// InProcess is set if the database is part of this process. One row is then read without a deadline while a connection is free,
+	// since making one takes as long as the read.
+	InProcess bool
 	// Watch ends what waits for the server on a connection of the driver when ctx ends. It
 	// returns the context for the statements in between, and what must be called once behind
 	// them, which is driver.ErrBadConn where ctx has ended. nil leaves that to the driver.

@@ -106,7 +106,6 @@ type commitError struct{ error }
 func (e commitError) Unwrap() error { return e.error }
 
 func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
-	db.writes.Prepare(ctx) // a transaction may hold the only connection
 	tx, err := db.writer.BeginTxx(ctx, &sql.TxOptions{Isolation: db.dialect.Isolation})
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
@@ -173,11 +172,10 @@ func (db *DB) retry(ctx context.Context, lost losing, f func() error) error {
 // whether it may be done twice.
 func (db *DB) write(ctx context.Context, lost losing, f func(context.Context, sqlx.ExtContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
-		return f(ctx, db.writes.On(nil, tx))
+		return f(ctx, tx)
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		db.writes.Prepare(ctx)
-		return db.retry(ctx, lost, func() error { return f(ctx, db.writes.On(db.writer, nil)) })
+		return db.retry(ctx, lost, func() error { return f(ctx, db.writer) })
 	})
 }
 
@@ -255,14 +253,12 @@ func (db *DB) rows(ctx context.Context, take func(*sqlx.Rows) error, query strin
 	})
 }
 
-// read is where to read: in the transaction of ctx or with the reader. Statements are
-// kept, so there must be a bounded number of texts.
+// read is where to read: in the transaction of ctx or with the reader.
 func (db *DB) read(ctx context.Context) sqlx.QueryerContext {
 	if tx := db.tx(ctx); tx != nil {
-		return db.writes.On(nil, tx)
+		return tx
 	}
-	db.reads.Prepare(ctx)
-	return db.reads.On(db.reader, nil)
+	return db.reader
 }
 
 func failed(what string, err error) error {
@@ -273,22 +269,21 @@ func failed(what string, err error) error {
 }
 
 // row reads one row by its key; scan takes it, and is called again where reading is
-// repeated. Where the engine wants it, the statement is kept prepared, so query must
-// be one of a bounded number of texts.
+// repeated.
 func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string, args ...any) error {
 	query = db.rebind(query)
-	return db.one(ctx, query, func(ctx context.Context, q sqlx.QueryerContext) error {
+	return db.one(ctx, func(ctx context.Context, q sqlx.QueryerContext) error {
 		return scan(q.QueryRowxContext(ctx, query, args...))
 	})
 }
 
-// one calls read where the row of a query is to be read, and again where reading is repeated.
-func (db *DB) one(ctx context.Context, query string, read func(context.Context, sqlx.QueryerContext) error) error {
+// one calls read where one row is to be read, and again where reading is repeated.
+func (db *DB) one(ctx context.Context, read func(context.Context, sqlx.QueryerContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
-		return read(ctx, db.writes.On(nil, tx))
+		return read(ctx, tx)
 	}
-	if db.isQuick(ctx, query) {
-		err := read(context.WithoutCancel(ctx), db.reads.On(db.reader, nil))
+	if db.isQuick() {
+		err := db.watched(context.WithoutCancel(ctx), read)
 		if err == nil || errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -302,14 +297,14 @@ func (db *DB) one(ctx context.Context, query string, read func(context.Context, 
 // waits for the server ends with ctx nevertheless. For a context that may end, package
 // database/sql has a goroutine for each query, which takes half as long as finding a row.
 func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerContext) error) error {
-	if db.dialect.Watch == nil {
-		return f(ctx, db.reads.On(db.reader, nil))
-	}
 	conn, err := db.reader.Connx(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	if db.dialect.Watch == nil {
+		return f(context.WithoutCancel(ctx), conn)
+	}
 	var driven any // which a sql.Conn keeps to itself until it is closed
 	_ = conn.Raw(func(c any) error { driven = c; return nil })
 	unwatched, end := db.dialect.Watch(ctx, driven)
@@ -323,18 +318,13 @@ func (db *DB) watched(ctx context.Context, f func(context.Context, sqlx.QueryerC
 	return err
 }
 
-// isQuick reports whether the statement of a query is kept and a connection is free.
-// Then it need not be watched for the end of a context, which would take longer
-// than reading.
-func (db *DB) isQuick(ctx context.Context, query string) bool {
-	if db.reads == nil {
+// isQuick reports whether one row is read without a deadline: the database is part of the process, and a connection is free.
+func (db *DB) isQuick() bool {
+	if !db.dialect.InProcess {
 		return false
 	}
-	if pool := db.reader.Stats(); pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
-		return false
-	}
-	db.reads.Prepare(ctx)
-	return db.reads.Find(query) != nil
+	pool := db.reader.Stats()
+	return pool.MaxOpenConnections == 0 || pool.InUse < pool.MaxOpenConnections
 }
 
 func (db *DB) rebind(query string) string {

@@ -12,11 +12,11 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// values is row for a row whose values are taken as the driver gives them. A server's are read below package database/sql, whose
-// conversions take as long as those of the driver.
+// values is row for a row whose values are taken as the driver gives them, below package database/sql: its conversions take as long
+// as those of the driver.
 func (db *DB) values(ctx context.Context, query string, args ...any) (row []any, err error) {
 	query = db.rebind(query)
-	err = db.one(ctx, query, func(ctx context.Context, q sqlx.QueryerContext) (err error) {
+	err = db.one(ctx, func(ctx context.Context, q sqlx.QueryerContext) (err error) {
 		row, err = valuesFrom(ctx, q, query, args)
 		return err
 	})

@@ -62,9 +62,9 @@ func (w *watched) exchanged(opened sqlitefile.Identity, reads bool) bool {
 	return w.refused != nil
 }
 
-// connector opens connections to the first file only.
+// connector opens connections that keep their statements, and to the first file only.
 type connector struct {
-	file   *watched
+	file   *watched // nil for a file that is not watched
 	driver driver.Driver
 	dsn    string
 	reads  bool // its connections cannot write
@@ -74,22 +74,33 @@ func (c connector) Driver() driver.Driver { return c.driver }
 
 // Connect never creates a file: that is done when the database is opened.
 func (c connector) Connect(context.Context) (driver.Conn, error) {
+	if c.file == nil {
+		return c.open()
+	}
 	if _, err := c.file.identify(); err != nil {
 		return nil, err
 	}
-	inner, err := c.driver.Open(c.dsn)
+	inner, err := c.open()
 	if err != nil {
 		return nil, err
 	}
 	opened, err := c.file.identify()
-	full, ok := inner.(driverConn)
-	if err == nil && !ok {
-		err = fmt.Errorf("the driver's connection is a %T", inner)
-	}
 	if err != nil {
 		return nil, errors.Join(err, inner.Close())
 	}
-	return &conn{driverConn: full, file: c.file, opened: opened, reads: c.reads}, nil
+	return &conn{keeper: inner, file: c.file, opened: opened, reads: c.reads}, nil
+}
+
+func (c connector) open() (*keeper, error) {
+	inner, err := c.driver.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := inner.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", inner), inner.Close())
+	}
+	return newKeeper(full), nil
 }
 
 // driverConn is what the driver's connections can do.
@@ -106,7 +117,7 @@ type driverConn interface {
 }
 
 type conn struct {
-	driverConn
+	*keeper
 	file   *watched
 	opened sqlitefile.Identity
 	reads  bool
@@ -114,7 +125,7 @@ type conn struct {
 
 // ResetSession ends the connection when the file was exchanged.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if err := c.driverConn.ResetSession(ctx); err != nil || !c.file.exchanged(c.opened, c.reads) {
+	if err := c.keeper.ResetSession(ctx); err != nil || !c.file.exchanged(c.opened, c.reads) {
 		return err
 	}
 	return driver.ErrBadConn
@@ -124,7 +135,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 // another name, and removes the log: otherwise the next process would read the new file with it.
 func (c *conn) Close() error {
 	if !c.opened.Exchanged() {
-		return c.driverConn.Close()
+		return c.keeper.Close()
 	}
 	_, _ = c.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)", nil) // the old file counts no more
 	err := c.opened.Detach()
@@ -134,14 +145,14 @@ func (c *conn) Close() error {
 		c.file.refused = err
 		c.file.mu.Unlock()
 	}
-	return errors.Join(err, c.driverConn.Close())
+	return errors.Join(err, c.keeper.Close())
 }
 
 // connectorFor is the connector of a pool; nil file for one that is not watched.
 func connectorFor(dsn string, file *watched) (*sql.DB, error) {
 	plain, err := sql.Open("sqlite", dsn)
-	if err != nil || file == nil {
-		return plain, err
+	if err != nil {
+		return nil, err
 	}
 	return sql.OpenDB(connector{file: file, driver: plain.Driver(), dsn: dsn, reads: strings.HasSuffix(dsn, readsOnly)}), plain.Close()
 }

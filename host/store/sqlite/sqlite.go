@@ -152,7 +152,7 @@ func dialect() store.Dialect {
 			FROM (SELECT ? AS tbl) AS t, pragma_table_xinfo(t.tbl)`,
 		FoldsColumns:    true,
 		Returning:       true,
-		Prepare:         true,
+		InProcess:       true,
 		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
 		Unavailable:     unavailable,
 		UniqueViolation: uniqueViolation,
