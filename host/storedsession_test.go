@@ -253,7 +253,7 @@ func TestSessionIsReadWithItsUser(t *testing.T) {
 		if !ok || !known {
 			t.Fatal("sessions are read alone")
 		}
-		row, owner, err := rows.FindOwned(t.Context(), hash)
+		row, owner, err := rows.FindOwned(t.Context(), hash, false)
 		if err != nil || owner == nil || row.UserID != owner.ID || owner.Email != adaEmail || owner.Password != "" {
 			t.Errorf("%+v, %+v, %v", row, owner, err)
 		}

@@ -302,7 +302,8 @@ type Session struct {
 	Version int64
 	// UserID is empty for a guest.
 	UserID string
-	// Owner is the row of the user, without credentials, where it was read with the session; else nil. No store keeps it.
+	// Owner is the row of the user, without credentials, where it was read with the session; else nil. Columns is nil where the
+	// request needs the identity alone. No store keeps Owner.
 	Owner *User
 	// Intended is the intended URL, a rooted path; empty for none.
 	Intended string

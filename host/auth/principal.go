@@ -30,8 +30,8 @@ type Principal struct {
 	Session Session
 
 	users Users
-	// user is the row where it was read already, and token the token of the request; else
-	// nil.
+	// user is the row where it was read already, without Columns where only the identity was, and token the token of the request;
+	// else nil.
 	user  *User
 	token *Token
 }
@@ -79,10 +79,18 @@ func (p Principal) User(ctx context.Context) (User, error) {
 	if !p.SignedIn() {
 		return User{}, ErrNotFound
 	}
-	if p.user != nil {
+	if p.user != nil && p.user.Columns != nil {
 		return *p.user, nil
 	}
 	return p.users.FindByID(ctx, p.UserID)
+}
+
+// Identity is User for a caller that needs id, name and email alone. The other columns may be missing.
+func (p Principal) Identity(ctx context.Context) (User, error) {
+	if p.SignedIn() && p.user != nil {
+		return *p.user, nil
+	}
+	return p.User(ctx)
 }
 
 // An Authenticator tells who makes a request.

@@ -18,10 +18,10 @@ type Request struct {
 
 	spent, hashed atomic.Int64
 
-	withUser atomic.Bool
-	from     atomic.Pointer[Principal]
-	session  atomic.Pointer[Session]  // nil before it was read
-	token    atomic.Pointer[tokenUse] // nil before one was looked up
+	withIdentity, withUser atomic.Bool
+	from                   atomic.Pointer[Principal]
+	session                atomic.Pointer[Session]  // nil before it was read
+	token                  atomic.Pointer[tokenUse] // nil before one was looked up
 }
 
 // A Trace is the trace that a request belongs to: its id, the request's own span, and the
@@ -43,11 +43,17 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{}
 }
 
-// WithUser makes the session be read together with the row of its user, because the answer needs both.
+// WithIdentity makes the session be read together with id, name and email of its user, because the answer needs them.
+func (r *Request) WithIdentity() { r.withIdentity.Store(true) }
+
+// WithUser makes the session be read together with all columns of its user but credentials, because the answer needs some of them.
 func (r *Request) WithUser() { r.withUser.Store(true) }
 
-// WantsUser reports whether [Request.WithUser] was called.
-func (r *Request) WantsUser() bool { return r.withUser.Load() }
+// WantsUser reports whether the session is to be read together with its user, and whether with all columns.
+func (r *Request) WantsUser() (user, columns bool) {
+	columns = r.withUser.Load()
+	return columns || r.withIdentity.Load(), columns
+}
 
 // CountsAs returns the key of who has a share of what clients share: the user, or for a
 // guest, whose userID is empty, the network.

@@ -27,7 +27,7 @@ type SessionRow struct {
 	// ends at the latest. Milliseconds are kept.
 	Created, Seen, Expires time.Time
 	// UserAgent and Address describe the browser, for `vestibule session list`;
-	// at most 255 and 64 characters. FindSession leaves them empty.
+	// at most 255 and 64 characters.
 	UserAgent, Address string
 }
 
@@ -35,7 +35,7 @@ type SessionRow struct {
 // transaction that ctx carries, if any. Only CreateSession inserts, so that a late
 // save never brings a deleted session back.
 type SessionRows interface {
-	// FindSession returns the row but for UserAgent and Address, or ErrSessionGone.
+	// FindSession returns the row but for Created, UserAgent and Address, or ErrSessionGone.
 	// It may return expired ones.
 	FindSession(ctx context.Context, hash []byte) (SessionRow, error)
 	// FindSessions returns those of the rows that there are, in any order, with Hash,

@@ -17,7 +17,7 @@ type owning struct {
 	both  int
 }
 
-func (o *owning) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error) {
+func (o *owning) FindOwned(ctx context.Context, hash []byte, _ bool) (auth.SessionRow, *auth.User, error) {
 	o.both++
 	r, err := o.FindSession(ctx, hash)
 	return r, o.owner, err

@@ -78,9 +78,9 @@ func (o Options) withDefaults() Options {
 // OwnedRows are session rows that can be read together with the rows of their users.
 type OwnedRows interface {
 	auth.SessionRows
-	// FindOwned is FindSession with the row of the session's user but for credentials. The user is nil where there is none,
-	// and where reading it takes a statement of its own.
-	FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error)
+	// FindOwned is FindSession with the session's user: all columns but credentials, or id, name and email alone, with no Columns.
+	// The user is nil where there is none, and where reading it takes a statement of its own.
+	FindOwned(ctx context.Context, hash []byte, columns bool) (auth.SessionRow, *auth.User, error)
 }
 
 // A Store keeps sessions on the server. It is safe for concurrent use.
@@ -168,9 +168,10 @@ func (s *Store) find(r *http.Request) (*auth.SessionRow, *auth.User, error) {
 
 // read reads the row of a session.
 func (s *Store) read(ctx context.Context, hash []byte) (rec auth.SessionRow, owner *auth.User, err error) {
-	both, ok := s.backend.(OwnedRows)
-	if ok && auth.RequestOf(ctx).WantsUser() {
-		return both.FindOwned(ctx, hash)
+	if user, columns := auth.RequestOf(ctx).WantsUser(); user {
+		if both, ok := s.backend.(OwnedRows); ok {
+			return both.FindOwned(ctx, hash, columns)
+		}
 	}
 	rec, err = s.backend.FindSession(ctx, hash)
 	return rec, nil, err

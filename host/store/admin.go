@@ -43,7 +43,7 @@ func (db *DB) readUsers(ctx context.Context, t *userTable, condition string, arg
 			if err != nil {
 				return err
 			}
-			list = append(list, db.user(t, row))
+			list = append(list, db.user(t.columns, row))
 		}
 		return rows.Err()
 	}, t.read+condition, args...)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/clock"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
@@ -35,25 +34,29 @@ type sessionRow struct {
 const selectSessions = `SELECT hash, version, user_id, device, data, created, seen, expires, user_agent, address
 	FROM vestibule_sessions`
 
-// sessionColumns are those of FindSession, without the columns that only describe the browser. Every guarded request waits
+// sessionColumns are those of FindSession, without the columns that only describe the session to its user. Every guarded request waits
 // for them, and each column costs as much as finding the row.
-const sessionColumns = `s.version, s.user_id, s.device, s.data, s.created, s.seen, s.expires, s.state, s.format`
+const sessionColumns = `s.version, s.user_id, s.device, s.data, s.seen, s.expires, s.state, s.format`
 
-// FindSession returns the record without the columns that only describe the browser.
+// FindSession returns the record without the columns that only describe the session to its user.
 func (s sessions) FindSession(ctx context.Context, hash []byte) (auth.SessionRow, error) {
 	r, _, err := s.findSession(ctx, hash, s.sessionQuery)
 	return r, err
 }
 
-// FindOwned returns the record as FindSession does and, read with it, the row of its user without credentials. The row is nil
-// where it takes a statement of its own, and where there is no such user.
-func (s sessions) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error) {
+// FindOwned returns the record as FindSession does and, read with it, its user, without Columns unless they are needed. The user is
+// nil where it takes a statement of its own, and where there is none. Where Settings.Active judges the columns all of them are read.
+func (s sessions) FindOwned(ctx context.Context, hash []byte, columns bool) (auth.SessionRow, *auth.User, error) {
 	t, err := s.userTable(ctx)
-	if err != nil || t.readOwner == "" {
+	if err != nil || t.whole.text == "" {
 		r, err := s.FindSession(ctx, hash)
 		return r, nil, err
 	}
-	r, more, err := s.findSession(ctx, hash, t.readOwner)
+	q := t.whole
+	if !columns && s.settings.Active == nil {
+		q = t.identity
+	}
+	r, more, err := s.findSession(ctx, hash, q.text)
 	switch {
 	case errors.Is(err, auth.ErrSessionGone), errors.Is(err, auth.ErrUnavailable), err != nil && ctx.Err() != nil:
 		return r, nil, err
@@ -62,23 +65,14 @@ func (s sessions) FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, 
 		r, err = s.FindSession(ctx, hash)
 		return r, nil, err
 	}
-	row, next := make([]any, len(t.columns)), 1
-	id := ""
-	for i, c := range t.columns {
-		if reserved.Credential(c.Name) {
-			continue
-		}
-		row[i] = more[next]
-		next++
-		if c.Name == colID {
-			id = c.Kind().Text(row[i])
-		}
-	}
-	if r.UserID == "" || id != r.UserID {
+	user := s.user(q.columns, more[1:])
+	if r.UserID == "" || user.ID != r.UserID {
 		return r, nil, nil
 	}
-	user := s.user(t, row)
 	user.Disabled = column.Int.Text(more[0]) != "0"
+	if !columns {
+		user.Columns = nil // so that nobody takes them for all
+	}
 	return r, &user, nil
 }
 
@@ -91,16 +85,16 @@ func (s sessions) findSession(ctx context.Context, hash []byte, query string) (r
 	if err != nil {
 		return r, nil, failed("find session", err)
 	}
-	var numbers [5]int64
-	for i, at := range [...]int{0, 4, 5, 6, 8} {
+	var numbers [4]int64
+	for i, at := range [...]int{0, 4, 5, 7} {
 		if numbers[i], err = intOf(v[at]); err != nil {
 			return r, nil, failed("find session", err)
 		}
 	}
 	return auth.SessionRow{
 		Hash: hash, Version: numbers[0], UserID: textOf(v[1]), Device: bytesOf(v[2]), Data: bytesOf(v[3]),
-		Created: fromMS(numbers[1]), Seen: fromMS(numbers[2]), Expires: fromMS(numbers[3]), State: textOf(v[7]), Format: numbers[4],
-	}, v[9:], nil
+		Seen: fromMS(numbers[1]), Expires: fromMS(numbers[2]), State: textOf(v[6]), Format: numbers[3],
+	}, v[8:], nil
 }
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64

@@ -184,7 +184,7 @@ func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) 
 		u.users.CompareAndSwap(t, nil) // a column may have been dropped: look again
 		return auth.User{}, fmt.Errorf("find user: %w", err)
 	}
-	user := u.user(t, row[1:])
+	user := u.user(t.columns, row[1:])
 	if user.ID != id { // found by a collation that ignores case
 		return auth.User{}, auth.ErrNotFound
 	}

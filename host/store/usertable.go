@@ -32,9 +32,15 @@ type userTable struct {
 	// read selects all columns, in order; readOne also counts the disabled mark
 	// of one user. Its parameters are the user's id as text and as the key.
 	read, readOne string
-	// readOwner selects a session by its hash, with what readOne selects of its user but for credentials; empty where the key
-	// of users cannot be compared with the text in the session.
-	readOwner string
+	// identity and whole select a session with its user.
+	identity, whole ownerQuery
+}
+
+// An ownerQuery selects a session by its hash, with the disabled mark and columns of its user.
+type ownerQuery struct {
+	// text is empty where the key of users cannot be compared with the text in the session.
+	text    string
+	columns []Column
 }
 
 // userTable returns the table as it was found first. It is read again after
@@ -64,19 +70,28 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 	from, where := ` FROM `+usersTable, ` WHERE `+db.dialect.quote(colID)+` = ?`
 	t.read = `SELECT ` + list + from
 	t.readOne = `SELECT (SELECT COUNT(*) FROM vestibule_disabled_users WHERE user_id = ?), ` + list + from + where
-	if key, _ := t.column(colID); db.dialect.KeyTypes[key.Kind().String()] != "" {
-		t.readOwner = `SELECT ` + sessionColumns + `, (SELECT COUNT(*) FROM vestibule_disabled_users d WHERE d.user_id = s.user_id)`
-		for i, c := range columns {
-			if !reserved.Credential(c.Name) {
-				t.readOwner += `, u.` + names[i]
-			}
-		}
-		t.readOwner += ` FROM vestibule_sessions s LEFT JOIN ` + usersTable + ` u ON u.` + db.dialect.quote(colID) +
-			` = CAST(NULLIF(s.user_id, '') AS ` + db.dialect.KeyTypes[key.Kind().String()] + `) WHERE s.hash = ?`
-	}
-	t.readOwner = db.rebind(t.readOwner)
+	t.identity = db.ownerQuery(t, func(name string) bool { return name == colID || name == colName || name == colEmail })
+	t.whole = db.ownerQuery(t, func(name string) bool { return !reserved.Credential(name) })
 	db.users.Store(t)
 	return t, nil
+}
+
+// ownerQuery makes the query for the columns of the table that are wanted.
+func (db *DB) ownerQuery(t *userTable, wanted func(name string) bool) (q ownerQuery) {
+	key, _ := t.column(colID)
+	as := db.dialect.KeyTypes[key.Kind().String()]
+	if as == "" {
+		return q
+	}
+	q.text = `SELECT ` + sessionColumns + `, (SELECT COUNT(*) FROM vestibule_disabled_users d WHERE d.user_id = s.user_id)`
+	for _, c := range t.columns {
+		if wanted(c.Name) {
+			q.text, q.columns = q.text+`, u.`+db.dialect.quote(c.Name), append(q.columns, c)
+		}
+	}
+	q.text = db.rebind(q.text + ` FROM vestibule_sessions s LEFT JOIN ` + usersTable + ` u ON u.` + db.dialect.quote(colID) +
+		` = CAST(NULLIF(s.user_id, '') AS ` + as + `) WHERE s.hash = ?`)
+	return q
 }
 
 func (t *userTable) column(name string) (Column, bool) {
@@ -93,31 +108,31 @@ func (t *userTable) key(id string) (any, bool) {
 	return c.Parse(id)
 }
 
-// user makes a User of a row with the columns of the table.
-func (db *DB) user(t *userTable, row []any) auth.User {
-	u := t.user(row)
+// user makes a User of a row with these columns of the table.
+func (db *DB) user(columns []Column, row []any) auth.User {
+	u := userOf(columns, row)
 	if db.settings.Active != nil {
-		u.Inactive = !db.settings.Active(t.all(u.Columns, row), db.settings.Now())
+		u.Inactive = !db.settings.Active(allColumns(u.Columns, columns, row), db.settings.Now())
 	}
 	return u
 }
 
-// all returns the columns of a user with those that have fields of their own, but for
+// allColumns returns the columns of a user with those that have fields of their own, but for
 // credentials.
-func (t *userTable) all(others map[string]any, row []any) map[string]any {
-	columns := maps.Clone(others)
-	for i, c := range t.columns {
+func allColumns(others map[string]any, columns []Column, row []any) map[string]any {
+	all := maps.Clone(others)
+	for i, c := range columns {
 		switch c.Name {
 		case colID, colName, colEmail:
-			columns[c.Name] = c.Kind().Value(row[i])
+			all[c.Name] = c.Kind().Value(row[i])
 		}
 	}
-	return columns
+	return all
 }
 
-func (t *userTable) user(row []any) auth.User {
+func userOf(columns []Column, row []any) auth.User {
 	u := auth.User{Columns: make(map[string]any, len(row))}
-	for i, c := range t.columns {
+	for i, c := range columns {
 		k := c.Kind()
 		switch c.Name {
 		case colID:

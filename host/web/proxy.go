@@ -49,6 +49,7 @@ type Proxy struct {
 	transport http.RoundTripper
 	buffers   *buffers
 	base      string // the encoded path of the target, without a final slash
+	columns   bool   // reports whether the application learns more of the user than id, name and email
 }
 
 // NewProxy returns a proxy to an application. fail answers where the application
@@ -64,14 +65,22 @@ func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
 		ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 256, ReadBufferSize: 16 << 10,
 		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
 	}
-	return &Proxy{o, site, fail, transport, &buffers{}, strings.TrimSuffix(o.Target.EscapedPath(), "/")}
+	columns := false
+	for _, column := range o.Headers {
+		columns = columns || !isIdentity(column)
+	}
+	return &Proxy{o, site, fail, transport, &buffers{}, strings.TrimSuffix(o.Target.EscapedPath(), "/"), columns}
 }
 
 // Behind returns the proxy behind a guard.
 func (p *Proxy) Behind(gate *Gate, guard Guard) http.Handler {
 	guarded := gate.Guard(guard, p.Serve)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		auth.RequestOf(r.Context()).WithUser() // the application learns who it is
+		if request := auth.RequestOf(r.Context()); p.columns {
+			request.WithUser()
+		} else {
+			request.WithIdentity() // the application learns who it is
+		}
 		guarded.ServeHTTP(w, r)
 	})
 }
@@ -83,7 +92,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		p.fail(w, r, &fault.Fault{Code: fault.Malformed, Cause: errors.New("CONNECT: a tunnel would lead past the guards")})
 		return
 	}
-	user, err := identityOf(r.Context(), who)
+	user, err := identityOf(r.Context(), who, p.columns)
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -135,12 +144,16 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 	reverse.ServeHTTP(passage, r)
 }
 
-// identityOf returns the row of who is signed in, and the zero User for a guest.
-func identityOf(ctx context.Context, who auth.Principal) (auth.User, error) {
-	if !who.SignedIn() {
+// identityOf returns id, name and email of who is signed in, with the columns if they are needed, and the zero User for a guest.
+func identityOf(ctx context.Context, who auth.Principal, columns bool) (user auth.User, err error) {
+	switch {
+	case !who.SignedIn():
 		return auth.User{}, nil
+	case columns:
+		user, err = who.User(ctx)
+	default:
+		user, err = who.Identity(ctx)
 	}
-	user, err := who.User(ctx)
 	if errors.Is(err, auth.ErrNotFound) {
 		err = &fault.Fault{Code: fault.Unauthenticated, Cause: err}
 	}

@@ -62,7 +62,7 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if asked.tokens {
 		by, fail = v.Tokens, v.Site.Challenging(v.Fail)
 	}
-	auth.RequestOf(r.Context()).WithUser()
+	auth.RequestOf(r.Context()).WithIdentity()
 	who, admitted, err := decide(v.origins, by, asked.guard, w, r, mayOpenSocket(r))
 	if err == nil && admitted {
 		err = v.identify(w, r, who)
@@ -80,7 +80,7 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // identify sets the identity headers. A field that is empty tells the proxy to
 // overwrite the client's all the same.
 func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Principal) error {
-	user, err := identityOf(r.Context(), who)
+	user, err := identityOf(r.Context(), who, false)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func Bench(b *testing.B, fixture Fixture) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, owner, err := owned.FindOwned(e.ctx, want.Hash); err != nil || owner == nil {
+			if _, owner, err := owned.FindOwned(e.ctx, want.Hash, false); err != nil || owner == nil {
 				b.Fatal(owner, err)
 			}
 		}

@@ -87,7 +87,7 @@ func (e *env) stored(db *store.DB, want auth.SessionRow) {
 	e.Helper()
 	got, err := db.Sessions().FindSession(e.ctx, want.Hash)
 	e.must(err)
-	want.UserAgent, want.Address = "", ""
+	want.Created, want.UserAgent, want.Address = time.Time{}, "", ""
 	e.equal(want, got)
 }
 
@@ -120,21 +120,33 @@ func sessionIsFound(t *testing.T, e *env, db *store.DB) {
 
 // ownedRows are session.OwnedRows.
 type ownedRows interface {
-	FindOwned(ctx context.Context, hash []byte) (auth.SessionRow, *auth.User, error)
+	FindOwned(ctx context.Context, hash []byte, columns bool) (auth.SessionRow, *auth.User, error)
 }
 
-// owned returns a session with its user, whose session is the same as without.
+// owned returns the user of a session, which is the same as without, and whose identity is the same as that of the whole user.
 func (e *env) owned(db *store.DB, r auth.SessionRow) *auth.User {
 	e.Helper()
 	rows, ok := db.Sessions().(ownedRows)
 	if !ok {
 		e.Fatal("sessions are read alone")
 	}
-	got, owner, err := rows.FindOwned(e.ctx, r.Hash)
-	e.must(err)
-	r.UserAgent, r.Address = "", ""
-	e.equal(r, got)
-	return owner
+	r.Created, r.UserAgent, r.Address = time.Time{}, "", ""
+	owners := map[bool]*auth.User{}
+	for _, columns := range []bool{false, true} {
+		got, owner, err := rows.FindOwned(e.ctx, r.Hash, columns)
+		e.must(err)
+		e.equal(r, got)
+		owners[columns] = owner
+	}
+	whole := owners[true]
+	if whole != nil {
+		identity := *whole
+		identity.Columns = nil
+		e.equal(&identity, owners[false])
+	} else if owners[false] != nil {
+		e.Errorf("there is no user, but the identity %v", owners[false])
+	}
+	return whole
 }
 
 func sessionIsFoundWithItsUser(t *testing.T, e *env, db *store.DB) {
@@ -160,7 +172,7 @@ func sessionIsFoundWithItsUser(t *testing.T, e *env, db *store.DB) {
 	if owner := e.owned(db, e.session(db, e.record(21, ada.ID))); owner == nil || owner.Disabled {
 		t.Errorf("another one is %v", owner)
 	}
-	if _, _, err := db.Sessions().(ownedRows).FindOwned(e.ctx, hash(22)); !errors.Is(err, auth.ErrSessionGone) { //nolint:forcetypeassert // above
+	if _, _, err := db.Sessions().(ownedRows).FindOwned(e.ctx, hash(22), true); !errors.Is(err, auth.ErrSessionGone) { //nolint:forcetypeassert // above
 		t.Errorf("found what was not created: %v", err)
 	}
 }
