@@ -4,6 +4,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -46,8 +47,11 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 }
 
 // fitConstant converts a constant for a comparison, without losing what makes it different: 1.5 stays a decimal
-// beside an integer.
+// beside an integer, and 1e300 a double beside a single.
 func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	if l.T.Kind == edm.Double && to.Kind == edm.Single && scalar.IsSingle(l.Value.Float) {
+		return convert(l, to)
+	}
 	if l.T.Kind.Numeric() && to.Kind.Numeric() && !l.Adapts {
 		if l.T.Kind.Rank() > to.Kind.Rank() && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
 			return nil, false

@@ -135,6 +135,13 @@ func TextGreatest(k edm.Kind) float64 {
 	return math.MaxFloat64
 }
 
+// IsSingle reports whether a double has the exact value of a single, or the digits that a single is written with, as 1e30 has.
+func IsSingle(f float64) bool {
+	single := float64(float32(f))
+	shortest, err := strconv.ParseFloat(strconv.FormatFloat(single, 'g', -1, 32), 64)
+	return single == f || err == nil && shortest == f
+}
+
 func readFloat(k edm.Kind, s string) (Read, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.Abs(f) >= TextGreatest(k) {

@@ -35,6 +35,7 @@ func (b *builder) properties(s *set) {
 		}
 		s.column[c.Name] = stored(c)
 		s.column[c.Name].Text = reads(edmType(b.dialect, c).Kind, p.Type.Kind)
+		s.column[c.Name].Rounds = rounds(b.dialect, c, p.Type.Kind)
 		s.column[c.Name].Loose = looseness(b.dialect, c, edmType(b.dialect, c).Kind, p.Type.Kind)
 		complexProp := inside[c.Name]
 		switch {
@@ -106,6 +107,11 @@ func stored(c *introspect.Column) *sqltext.Column {
 		Length: c.Length, Precision: c.Precision, Scale: c.Scale, Cast: c.Cast, Declared: c.Declared, Members: c.Members,
 		Standard: c.Standard, Given: c.Generated || c.Counted || c.Default && c.Standard == "",
 	}
+}
+
+// rounds reports whether a column holds numbers with more digits than an Edm.Single: only PostgreSQL and MariaDB store singles.
+func rounds(dialect string, c *introspect.Column, declared edm.Kind) bool {
+	return declared == edm.Single && !edmType(dialect, c).Same(edm.Of(edm.Single)) && edmType(dialect, c).Kind.Numeric()
 }
 
 // looseness returns how values of other types than that of its property may be stored in a column; empty if none may.

@@ -150,7 +150,9 @@ func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 		return truth(v, c)
 	case edm.Decimal:
 		return d.decimal(v, c, t.Scale)
-	case edm.Single, edm.Double:
+	case edm.Single:
+		return float(v, c) && single(&v.Float)
+	case edm.Double:
 		return float(v, c)
 	case edm.Binary:
 		v.Bytes = d.text(c)
@@ -246,6 +248,14 @@ func float(v *plan.Value, c *engine.Cell) bool {
 		return err == nil && scalar.FloatNumber(c.Bytes)
 	}
 	return true
+}
+
+// single rounds a stored number, which may be a double, to a single; false if it is beyond the greatest one.
+func single(f *float64) bool {
+	rounded := float64(float32(*f)) + 0 // the sum takes the sign off a zero
+	ok := math.IsInf(*f, 0) || !math.IsInf(rounded, 0)
+	*f = rounded
+	return ok
 }
 
 // decimal writes plain decimal notation with at least the declared number of fractional digits.

@@ -110,7 +110,8 @@ func (w *cellWriter) float(dst []byte, f float64) ([]byte, bool) {
 	case edm.Double:
 		return scalar.AppendNumber(dst, f, 64), true
 	case edm.Single:
-		return scalar.AppendNumber(dst, f, 32), true
+		ok := single(&f)
+		return scalar.AppendNumber(dst, f, 32), ok
 	case edm.Decimal:
 		return scalar.AppendDecimal(dst, f+0, w.scale), true // the sum takes the sign off a zero
 	}

@@ -282,6 +282,8 @@ func (mysql) cell(name frag, t edm.Type) frag {
 
 func (mysql) fetchCell(name frag, t edm.Type) frag {
 	switch t.Kind {
+	case edm.Single: // as text it has six digits
+		return fill("CAST($1 AS DOUBLE)", name)
 	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
 		return fill("CAST($1 AS CHAR)", name)
 	}

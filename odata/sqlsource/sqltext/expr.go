@@ -38,7 +38,7 @@ func (g *Generator) absent(e *plan.Ref) bool {
 		return true // the entity may be missing altogether
 	}
 	c := g.columnOf(e)
-	return c.Nullable || c.Text
+	return c.Nullable || c.Text || c.Rounds
 }
 
 // throughOne reports whether a property is that of the target of a to-one navigation.
@@ -118,14 +118,24 @@ func (g *Generator) value(e plan.Expr) frag {
 	return fill("($1)", g.condition(e, false))
 }
 
-// column is the value of a property. A text that holds a value of another type is cast.
+// column is the value of a property. A text that holds a value of another type is cast, and so is a number with more digits
+// than a single. INF and NaN are no results of a cast, but they are singles.
 func (g *Generator) column(r *plan.Ref) frag {
 	c := g.columnOf(r)
-	if !c.Text {
-		return g.d.column(g.raw(r), c, r.T)
+	switch {
+	case c.Text:
+		return g.castOf(r, edm.Of(edm.String))
+	case c.Rounds:
+		stored := g.d.column(g.raw(r), c, edm.Of(edm.Double))
+		return fill("COALESCE($1, CASE WHEN $2 IS NULL THEN $3 END)", g.castOf(r, edm.Of(edm.Double)), g.d.finite(stored), stored)
 	}
-	text := &plan.Ref{T: edm.Of(edm.String)}
-	return fill(g.d.call(g, &plan.Call{Name: "cast", Args: []plan.Expr{text}, T: r.T}), g.d.column(g.raw(r), c, text.T))
+	return g.d.column(g.raw(r), c, r.T)
+}
+
+// castOf casts a column of values of another type to that of its property.
+func (g *Generator) castOf(r *plan.Ref, stored edm.Type) frag {
+	cast := &plan.Call{Name: "cast", Args: []plan.Expr{&plan.Ref{T: stored}}, T: r.T}
+	return fill(g.d.call(g, cast), g.d.column(g.raw(r), g.columnOf(r), stored))
 }
 
 // ReadsText tells whether a column of texts can be read as values of a type; see Column.Text.

@@ -47,6 +47,8 @@ func (d sqlite) bare(c *Column) bool { return c.Loose == "" || d.clean[c] }
 // these.
 func (sqlite) ranged(c *Column, t edm.Type) bool {
 	switch {
+	case c.Rounds:
+		return false
 	case c.Loose == LooseNumeric:
 		return t.Kind.Numeric() && (t.Kind != edm.Decimal || nativeColumn(c))
 	case c.Loose == LooseReal:

@@ -114,6 +114,8 @@ type Column struct {
 	Prefix string
 	// Text tells that the column holds texts of values of another type, which are read one by one (scalar.FromText).
 	Text bool
+	// Rounds reports whether the column holds numbers with more digits than its property, which is Edm.Single.
+	Rounds bool
 	// Loose is how a column holds values of other types than its own, such as LooseNumeric; empty where it holds none.
 	Loose string
 	// Sub are the columns of a complex property.

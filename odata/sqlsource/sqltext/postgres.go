@@ -53,6 +53,10 @@ func (postgres) column(name frag, c *Column, t edm.Type) frag {
 		if c.Type != "numeric" {
 			template = "$1::numeric"
 		}
+	case edm.Single, edm.Double:
+		if c.Type != "real" && c.Type != "double precision" { // an integer, which does not compare with NaN
+			template = "$1::float8"
+		}
 	case edm.Guid:
 		if c.Type != "uuid" {
 			template = "$1::uuid"
@@ -199,7 +203,11 @@ func (d postgres) floats(g *Generator, op string, x, y plan.Expr) (a, b frag, ok
 func (d postgres) numeric(g *Generator, op string, x, y plan.Expr) frag {
 	var a, b frag
 	if ref, ok := first(greaterSide(op, x, y, &a, &b)).(*plan.Ref); ok && floating(ref) {
-		return fill("$1 <> 'NaN'", g.raw(ref))
+		c, stored := g.columnOf(ref), g.raw(ref)
+		if !c.Text { // a text is compared as one
+			stored = d.column(stored, c, edm.Of(edm.Double))
+		}
+		return fill("$1 <> 'NaN'", stored)
 	}
 	if floating(x) || floating(y) {
 		return frag{}
