@@ -55,13 +55,17 @@ func Plain(raw string) (*Source, error) {
 	return s, s.check()
 }
 
-// check refuses what no name or value can hold. Tab and line breaks may be part
-// of a string, other control characters are refused: PostgreSQL has no NUL, and
-// logs want none of them.
+// check refuses what no name or value can hold: control characters other than tab and
+// line breaks outside of the quotes of a string, and NUL, which PostgreSQL has not.
 func (s *Source) check() error {
+	quoted := false
 	for i := range len(s.Text) {
 		c := s.Text[i]
-		if (c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 0x7f {
+		if c == '\'' {
+			quoted = !quoted
+		}
+		control := c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f
+		if control && (c == 0 || !quoted) {
 			return s.Fail(i, CodeEncoding, "control character U+%04X is not allowed", c)
 		}
 	}
