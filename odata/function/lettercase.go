@@ -10,22 +10,22 @@ var (
 	_ = add(Function{
 		Name: "tolower", Group: Text, Eval: evalLetterCase,
 		Signatures: one(edm.String, String),
-		SQL:        SQL{SQLite: always("ves_lower($1)"), Postgres: mapped("lower"), MySQL: always("LOWER($1)")},
+		SQL:        SQL{SQLite: always("ves_lower($1)"), Postgres: mapped("lower", `"C"`), MySQL: mapped("LOWER", "utf8mb4_bin")},
 	})
 	_ = add(Function{
 		Name: "toupper", Group: Text, Eval: evalLetterCase,
 		Signatures: one(edm.String, String),
-		SQL:        SQL{SQLite: always("ves_upper($1)"), Postgres: mapped("upper"), MySQL: always("UPPER($1)")},
+		SQL:        SQL{SQLite: always("ves_upper($1)"), Postgres: mapped("upper", `"C"`), MySQL: mapped("UPPER", "utf8mb4_bin")},
 	})
 )
 
 // mapped changes case by the collation of the database. The result has the collation that comparisons use, because two
 // collations in one expression are a fault.
-func mapped(function string) Template {
+func mapped(function, compared string) Template {
 	return func(_ *plan.Call, d Database) string {
 		if d.CaseCollation == "" {
 			return function + "($1)"
 		}
-		return "(" + function + "($1 COLLATE " + d.CaseCollation + `) COLLATE "C")`
+		return "(" + function + "($1 COLLATE " + d.CaseCollation + ") COLLATE " + compared + ")"
 	}
 }

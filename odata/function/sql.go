@@ -18,8 +18,8 @@ type Template func(c *plan.Call, d Database) string
 
 // Database is what a template needs to know of the database at hand.
 type Database struct {
-	// CaseCollation is the quoted collation by which PostgreSQL maps upper and lower case letter for letter; empty for
-	// the default.
+	// CaseCollation is the collation, as SQL names it, by which PostgreSQL or MariaDB maps upper and lower case letter for
+	// letter; empty for the default.
 	CaseCollation string
 }
 

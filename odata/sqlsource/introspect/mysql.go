@@ -39,6 +39,13 @@ func (r *reader) noReturning() (without bool, err error) {
 	return without, err
 }
 
+// newestCase returns the collation of MariaDB 10.10 and later that knows each letter's case; empty on older servers, whose tables of
+// letters lack some hundred.
+func (r *reader) newestCase() (name string, err error) {
+	err = r.each(1, func(c row) { name = "utf8mb4_" + c.text(0) }, "SELECT COLLATION_NAME FROM information_schema.COLLATIONS WHERE COLLATION_NAME = 'uca1400_as_cs'")
+	return name, err
+}
+
 func returns(version string) bool {
 	version = strings.TrimPrefix(version, "5.5.5-") // of MariaDB before 11, by some ways
 	var major, minor int

@@ -140,6 +140,9 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err 
 		if out.Tables, err = r.mysql(); err == nil {
 			out.NoReturning, err = r.noReturning()
 		}
+		if err == nil {
+			out.CaseCollation, err = r.newestCase()
+		}
 		for _, t := range out.Tables {
 			t.mustNameKeys(out.NoReturning)
 		}

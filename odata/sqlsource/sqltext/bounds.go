@@ -103,7 +103,8 @@ func (g *Generator) Strict() *Generator {
 		}
 	case mysql:
 		if !d.strict {
-			return &Generator{d: mysql{strict: true}, m: g.m}
+			d.strict = true
+			return &Generator{d: d, m: g.m}
 		}
 	}
 	return nil

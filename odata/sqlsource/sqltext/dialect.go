@@ -174,7 +174,7 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	case "postgres":
 		return &Generator{d: postgres{db: function.Database{CaseCollation: quotedOrEmpty(m.CaseCollation)}}, m: m}, nil
 	case "mysql":
-		return &Generator{d: mysql{}, m: m}, nil
+		return &Generator{d: mysql{db: function.Database{CaseCollation: m.CaseCollation}}, m: m}, nil
 	}
 	return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", dialectName)
 }

@@ -6,7 +6,7 @@ import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 type Mapping struct {
 	Tables map[*edm.EntitySet]*Table
 	Links  map[*edm.Navigation]*Link
-	// CaseCollation is the collation that PostgreSQL maps upper and lower case by, letter for letter as the others do;
+	// CaseCollation is the collation that PostgreSQL or MariaDB maps upper and lower case by, letter for letter as the others do;
 	// empty for the default.
 	CaseCollation string
 	// NoReturning reports whether statements of MariaDB or MySQL cannot return the rows that they add.

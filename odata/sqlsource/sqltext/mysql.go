@@ -17,17 +17,18 @@ import (
 // microseconds as an integer for Duration; binary.
 type mysql struct {
 	standard
+	db function.Database
 	// strict orders by no column that may hold dates that are none; see bounds.go.
 	strict bool
 }
 
 func (mysql) quote(name string) string { return identifier("`", name) }
 
-func (mysql) call(_ *Generator, e *plan.Call) string {
+func (d mysql) call(_ *Generator, e *plan.Call) string {
 	if average := mysqlAverage(e); average != "" { // of what $apply computes
 		return average
 	}
-	return function.Lookup(e.Name).SQL.MySQL(e, function.Database{})
+	return function.Lookup(e.Name).SQL.MySQL(e, d.db)
 }
 
 const mysqlGUID = "LOWER(INSERT(INSERT(INSERT(INSERT(HEX($1), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-'))"
@@ -370,8 +371,13 @@ func (mysql) amongRows(columns []frag, as []*Column, keys [][]any) frag {
 	return fill("($1)", join(" OR ", any...))
 }
 
-func (mysql) contains(column, term frag) frag {
-	return fill("(LOCATE(LOWER($2), LOWER($1)) > 0)", column, term)
+func (d mysql) contains(column, term frag) frag {
+	return fill("(LOCATE($2, $1) > 0)", fill(d.lower(), column), fill(d.lower(), term))
+}
+
+// lower returns the template of a text in small letters.
+func (d mysql) lower() string {
+	return function.Lookup("tolower").SQL.MySQL(&plan.Call{Name: "tolower"}, d.db)
 }
 
 // minToken is the length of the shortest word that InnoDB indexes.

@@ -79,10 +79,10 @@ func (d mysql) searches(s *plan.Search, columns []frag) (frag, bool) {
 	}
 	kept := make([]frag, len(columns))
 	for i, c := range columns {
-		kept[i] = fill("COALESCE(LENGTH("+searchVariable(i)+" := $1), 0)", bytesOf(fill("LOWER($1)", c)))
+		kept[i] = fill("COALESCE(LENGTH("+searchVariable(i)+" := $1), 0)", bytesOf(fill(d.lower(), c)))
 	}
 	found := combined(s, func(s *plan.Search) frag {
-		term := bytesOf(fill("LOWER($1)", d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)})))
+		term := bytesOf(fill(d.lower(), d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)})))
 		parts := make([]frag, len(columns))
 		for i := range columns {
 			parts[i] = fill("COALESCE(LOCATE($1, $2) > 0, 0)", term, bytesOf(text(searchVariable(i))))
