@@ -37,8 +37,8 @@ test: ## run all tests, after installing what they need where this user may
 
 nightly: ## run what make test shortens: every racing pair on every database, and the tests that wait for half a minute
 	RACING=all LONG=1 REQUIRE_DB=1 go test -count=1 -timeout 60m \
-		-run '^Test(RacingPairs|ServerOfSevenConnections|FrozenProcessIsReplacedInTime|NoSignInFailsUnderKillsAndSwaps|SwapsLeaveNothingBehind|LastReleaseBesideThisOne|PasswordRests|ResetLetsANewBrowserIn|WritesUnderKills|CreatesExactlyOnce)$$' \
-		./host ./host/store/postgres ./host/pluginproc ./host/cmd/vestibule
+		-run '^Test(RacingPairs|ServerOfSevenConnections|FrozenProcessIsReplacedInTime|NoSignInFailsUnderKillsAndSwaps|SwapsLeaveNothingBehind|LastReleaseBesideThisOne|PasswordRests|ResetLetsANewBrowserIn|WritesUnderKills|CreatesExactlyOnce|GroupsShowWhatTheyCount)$$' \
+		./host ./host/store/postgres ./host/pluginproc ./host/cmd/vestibule ./internal/suites/explorer
 
 fuzz: ## fuzz every parser, and the four OData engines against each other, for FUZZTIME (20s) each
 	@set -e; for pkg in $$(go list ./...); do \

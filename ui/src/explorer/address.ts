@@ -1,7 +1,7 @@
 // The state of the page is its address: #/Products?name.has=ada&price.ge=10&~sort=price desc&~skip=50. What begins with ~ is no
 // column. A column without an operator, as in price=>10, is of an older address: the notation of the service, with days of UTC.
 
-import { expression, filterOf, type Condition, type Operator, type Unread } from './condition.ts';
+import { equals, expression, filterOf, type Condition, type Operator, type Unread } from './condition.ts';
 import { readable, type Column, type EntitySet, type Link, type Type } from './model.ts';
 import { plain } from './notation.ts';
 import { read } from './typed.ts';
@@ -80,6 +80,11 @@ export function narrow(s: State, column: string, conditions: Condition[], unread
   const others = s.conditions.filter((c) => c.column !== column);
   const texts = s.unread.filter((u) => u.column !== column);
   return change(s, { conditions: [...others, ...conditions], unread: unread === undefined ? texts : [...texts, { column, text: unread }] });
+}
+
+/** The state that shows the rows of a group: those that have its value in the column. */
+export function insideOf(s: State, c: Column, value: unknown): State {
+  return narrow({ ...s, group: '', sort: '' }, c.path, [equals(c, value)]);
 }
 
 /** The columns that an address names and the place does not have. */

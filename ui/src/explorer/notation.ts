@@ -142,7 +142,7 @@ export class Local implements Notation {
     const s = plainBlanks(text).replace('−', '-');
     if (!this.form.test(s)) return undefined;
     const digits = this.group === '' ? s : s.replaceAll(this.group, '');
-    return digits.replace(this.point, '.').replace(/^\+/, '').toUpperCase();
+    return digits.replace(this.point, '.').replace(/^(?:\+|(-?))0*(?=\d)/, '$1').toUpperCase().replace('E+', 'E');
   }
 
   day(text: string): Span | undefined {

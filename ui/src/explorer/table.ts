@@ -2,9 +2,8 @@
 
 import { h, setAttribute } from '../dom.ts';
 import type { Words } from '../i18n.ts';
-import { change, columnsOf, countName, narrow, shownOf, writeState, type Place, type State } from './address.ts';
+import { change, columnsOf, countName, insideOf, narrow, shownOf, writeState, type Place, type State } from './address.ts';
 import { Cells, keyOf, mainOf } from './cells.ts';
-import { equals } from './condition.ts';
 import type { Column, EntitySet } from './model.ts';
 import { valueAt, type Row } from './service.ts';
 import { read, write } from './typed.ts';
@@ -134,7 +133,7 @@ export class Table {
   /** The value of a group, which leads to the rows that it counts. */
   private group(c: Column, row: Row, twice: boolean): HTMLElement {
     const value = valueAt(row, c.path);
-    const to = narrow({ ...this.state, group: '', sort: '' }, c.path, [equals(c, value)]);
+    const to = insideOf(this.state, c, value);
     if (value === null || value === undefined) return h('a', { href: writeState(to) }, h('i', { class: 'null' }, this.o.words.text('explorer.null')));
     return h('a', { href: writeState(to) }, c.by === undefined ? this.cells.seen(c, value, row) : this.cells.label(valueAt(row, c.by), value, twice));
   }

@@ -47,7 +47,9 @@ function bounds(c: Column & { kind: Ordered }, s: string, by: Notation): Bound[]
     if (from === undefined || to === undefined) return undefined;
     all.push(...(between === null && sign in signs ? compared(signs[sign] as Operator, from) : within(c.kind, from, to)));
   }
-  return all;
+  const [first, second] = all;
+  const same = all.length === 2 && first?.op === 'ge' && second?.op === 'le' && first.value === second.value && c.kind !== 'instant';
+  return same ? [{ op: 'eq', value: first.value }] : all;
 }
 
 function within(kind: Ordered, from: Span, to: Span): Bound[] {
