@@ -43,7 +43,7 @@ func (o Options) version() string {
 }
 
 // level is the conformance level, for both versions (OData-Protocol 13.1, 13.2):
-// docs/odata.md has the requirements with their tests. Of Advanced, $search on
+// odata/odatatest/CONFORMANCE.md has the requirements with their tests. Of Advanced, $search on
 // every set is missing.
 const level = "Intermediate"
 

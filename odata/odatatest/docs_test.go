@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 )
 
-// TestConformanceTable holds docs/odata.md to its word: every test that the
-// conformance table names exists.
+// TestConformanceTable compares CONFORMANCE.md with the sources: every test that its tables name exists.
 func TestConformanceTable(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/odata.md")
+	page, err := os.ReadFile("CONFORMANCE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,4 +67,29 @@ func source(t *testing.T, dir string) string {
 		all.Write(text)
 	}
 	return all.String()
+}
+
+// TestReferenceNamesFunctions compares the table of functions in docs/odata-reference.md with the catalogue.
+func TestReferenceNamesFunctions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/odata-reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## Operators and functions\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	named := map[string]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (?:text|numbers|times|types and choice) \| (.*) \|$`).FindAllStringSubmatch(table, -1) {
+		for _, name := range regexp.MustCompile("`([A-Za-z]+)`").FindAllStringSubmatch(row[1], -1) {
+			named[name[1]] = true
+			if f := function.Lookup(strings.ToLower(name[1])); f == nil || !f.Supports() {
+				t.Errorf("the reference names %s, which is no function", name[1])
+			}
+		}
+	}
+	for _, name := range function.FilterFunctions() {
+		if !named[name] {
+			t.Errorf("the reference does not name %s", name)
+		}
+	}
 }

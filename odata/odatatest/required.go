@@ -1,7 +1,7 @@
 package odatatest
 
 // required are the requirements of OData-Protocol 13 that no other topic names, by
-// their numbers there. docs/odata.md has the table of all of them.
+// their numbers there. CONFORMANCE.md has the table of all of them.
 func required() []check {
 	v401 := []string{"OData-MaxVersion", "4.01"}
 	return []check{

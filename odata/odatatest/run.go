@@ -44,7 +44,7 @@ type check struct {
 }
 
 // Run checks a subject. Parallel subtests are named after the rule that they
-// check; the table in docs/odata.md names them.
+// check; the table in CONFORMANCE.md names them.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	h := handler(t, s, odata.Options{})

@@ -51,7 +51,7 @@ func TestFourEnginesAverageAlike(t *testing.T) {
 	}
 }
 
-// TestSumsBeyondTheRange holds what docs/odata.md says of sums that a database cannot hold, and of doubles out of range.
+// TestSumsBeyondTheRange holds what docs/odata-reference.md says of sums that a database cannot hold, and of doubles out of range.
 func TestSumsBeyondTheRange(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("9", 65)

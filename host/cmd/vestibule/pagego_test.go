@@ -103,7 +103,6 @@ func leftOut() map[string]string {
 		`,
 		"docs/odata.md": `
 			var ctx context.Context
-			var categories, products any
 		`,
 		"docs/plugins.md": `
 			var user pluginsdk.User

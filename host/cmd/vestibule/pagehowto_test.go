@@ -16,10 +16,11 @@ func TestPagesFollow(t *testing.T) {
 	t.Parallel()
 	for page, c := range map[string]func(t *testing.T, l *learner, text string){
 		"php.md": followPHP, "screens.md": followScreens, "openid-connect.md": followOpenID,
+		"data-alone.md": followData, "ui5.md": followUI5, "development.md": followDevelopment,
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: os.Environ()}, app: freeAddress(t)}
+			l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: append(os.Environ(), "HOME="+t.TempDir())}, app: freeAddress(t)}
 			l.folder = l.dir
 			_, port, _ := strings.Cut(l.app, ":")
 			c(t, l, strings.ReplaceAll(document(t, "how-to/"+page), "127.0.0.1:3000", "127.0.0.1:"+port))

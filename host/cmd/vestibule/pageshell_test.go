@@ -65,6 +65,7 @@ func TestPagesCommand(t *testing.T) {
 	}
 	h.scanners()
 	h.policy()
+	h.filters()
 	asked, _ := os.ReadFile(filepath.Join(dir, "tools/asked"))
 	for program, why := range foreign() {
 		if !strings.Contains(string(asked), program+" ") {

@@ -124,13 +124,13 @@ func TestPagesTellCodes(t *testing.T) {
 	}{
 		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "credential", "identity", "name", "expires_in", "path", "method"}},
 		{"frontend.md", signIn, 30, []string{"login", "password", "credential", "name"}},
-		{"odata.md", query, 18, nil},
+		{"odata-reference.md", query, 18, nil},
 	} {
 		told := map[string]bool{}
 		for _, m := range regexp.MustCompile(`(?m)^\| (\d{3}(?:, \d{3})*) \| ([^|]*(?:\\\|[^|]*)*) \|`).FindAllStringSubmatch(document(t, c.page), -1) {
 			for _, code := range regexp.MustCompile("`([a-z_]+)").FindAllStringSubmatch(m[2], -1) {
 				told[code[1]] = true
-				if status := statusOf(code[1], whole); c.page != "odata.md" && !slices.Contains(c.own, code[1]) && !regexp.MustCompile(status).MatchString(m[1]) {
+				if status := statusOf(code[1], whole); c.page != "odata-reference.md" && !slices.Contains(c.own, code[1]) && !regexp.MustCompile(status).MatchString(m[1]) {
 					t.Errorf("docs/%s gives %s the status %s, and it has %s", c.page, code[1], m[1], status)
 				}
 				if !c.codes[code[1]] && !slices.Contains(c.own, code[1]) && code[1] != "auth_throttle" {
@@ -201,7 +201,7 @@ func TestPagesNameMetrics(t *testing.T) {
 	const name = "`(vestibule_[a-z_]+)"
 	known := namesInCode(document(t, "operations/metrics.md"), `\b(vestibule_[a-z_]+)`)
 	maps.Copy(known, namesInCode(document(t, "sign-in.md"), "(?m)^\\| "+name))
-	maps.Copy(known, namesInCode(document(t, "odata.md"), `CREATE TABLE public\.(vestibule_[a-z_]+)`)) // of the operator
+	maps.Copy(known, namesInCode(document(t, "odata-reference.md"), `CREATE TABLE public\.(vestibule_[a-z_]+)`)) // of the operator
 	files, err := filepath.Glob("../../store/migrations/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations: %v", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,6 +79,25 @@ func TestPagesShowFindings(t *testing.T) {
 	for line := range strings.Lines(h.only("docs/configuration.md", "text")) {
 		if !strings.Contains(said, places.ReplaceAllString(line, ":")) {
 			t.Errorf("docs/configuration.md shows\n%sand check says\n%s", line, out)
+		}
+	}
+}
+
+// filters sends each filter that docs/odata.md gives as an example.
+func (h *helper) filters() {
+	h.t.Helper()
+	_, table, _ := strings.Cut(document(h.t, "odata.md"), "| You want | `$filter` |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	found := regexp.MustCompile("(?m)^\\| [^|]+ \\| `(.+)` \\|$").FindAllStringSubmatch(table, -1)
+	if len(found) < 9 {
+		h.t.Errorf("docs/odata.md has %d filters, want more", len(found))
+	}
+	for _, m := range found {
+		resp, err := http.Get(h.base + "/odata/Products?$top=1&$filter=" + url.QueryEscape(m[1]))
+		h.check(err)
+		h.check(resp.Body.Close())
+		if resp.StatusCode != http.StatusOK {
+			h.t.Errorf("docs/odata.md: %s is %d", m[1], resp.StatusCode)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func startFor(e engine) (*server, error) {
 	return srv, nil
 }
 
-// CountChanges runs the script for counted changes that docs, the path of docs/odata.md, has for operators, and counts the
+// CountChanges runs the script for counted changes that docs, the path of docs/odata-reference.md, has for operators, and counts the
 // changes of tables.
 func CountChanges(ctx context.Context, db *sql.DB, docs string, tables ...string) error {
 	text, err := os.ReadFile(docs)
