@@ -42,8 +42,8 @@ func TestInstallAsAStranger(t *testing.T) {
 			t.Fatalf("go install %s@%s: %v\n%s", program, c.query, err, out)
 		}
 		out, err := exec.Command(filepath.Join(bin, "vestibule"), "version").CombinedOutput()
-		if first, _, _ := strings.Cut(string(out), "\n"); err != nil || first != "vestibule "+c.want {
-			t.Errorf("@%s: version prints %q (%v), want %q", c.query, first, err, "vestibule "+c.want)
+		if want := "vestibule " + c.want + "\ncommit v" + c.want + "\n"; err != nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("@%s: version prints %q (%v), want %q", c.query, out, err, want)
 		}
 		if c.query != "latest" {
 			continue

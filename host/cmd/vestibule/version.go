@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
-// commit and date, of the commit, are set by the Makefile and by releases; a build by
-// the go command alone knows them too where it may ask the repository.
+// commit and date, of the commit, are set by the Makefile and by releases.
 var commit, date string
 
 func versionCommand() command {
@@ -28,23 +30,38 @@ func versionCommand() command {
 	}
 }
 
-// built is what is known of the build: what it was told, or the setting that the go
-// command has noted.
-func built(told, setting string) string {
-	noted := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == setting {
-				noted = s.Value
-			}
-		}
+// ofModule returns the commit and the date that a module version names. The name of a tag is that of its commit.
+func ofModule(version string) (commit, date string) {
+	pseudo := regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})$`) // the time and the start of a commit without a tag
+	m := pseudo.FindStringSubmatch(version)
+	if m == nil {
+		return strings.TrimPrefix(version, "(devel)"), ""
 	}
-	return cmp.Or(told, noted, "unknown")
+	at, err := time.Parse("20060102150405", m[1])
+	if err != nil {
+		return m[2], ""
+	}
+	return m[2], at.Format(time.RFC3339)
+}
+
+// built returns the commit and the date of the build: those that the linker has set, or that the go command has
+// recorded of the repository, or, for go install, of the module.
+func built() (string, string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmp.Or(commit, "unknown"), cmp.Or(date, "unknown")
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	tag, day := ofModule(info.Main.Version)
+	return cmp.Or(commit, settings["vcs.revision"], tag, "unknown"), cmp.Or(date, settings["vcs.time"], day, "unknown")
 }
 
 // versionText returns the program's version, build and protocol numbers, a line each.
 func versionText() string {
+	commit, date := built()
 	return fmt.Sprintf("vestibule %s\ncommit %s\ndate %s\ngo %s %s/%s\nplugin protocol %d\nintent version %s\nOData 4.0, 4.01\n",
-		host.Version(), built(commit, "vcs.revision"), built(date, "vcs.time"), runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		host.PluginProtocol, host.IntentVersion)
+		host.Version(), commit, date, runtime.Version(), runtime.GOOS, runtime.GOARCH, host.PluginProtocol, host.IntentVersion)
 }
