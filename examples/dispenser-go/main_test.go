@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -31,19 +29,3 @@ func TestTerms(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) { plugintest.Conformance(t, plugintest.Build(t, ".")) }
-
-// The README of the repository shows this very program.
-func TestReadmeShowsThisProgram(t *testing.T) {
-	program, err := os.ReadFile("main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, _ := strings.Cut(string(program), "\n")
-	if !strings.Contains(string(readme), "```go\n"+shown+"```\n") {
-		t.Error("the program in README.md is another one")
-	}
-}

@@ -100,7 +100,6 @@ func elsewhere() []struct{ page, language, words, test string } {
 		{"docs/how-to/openid-connect.md", "js", "", "TestPagesFollow"},
 		{"docs/how-to/openid-connect.md", "html", "", "TestPagesFollow"},
 		{"docs/how-to/openid-connect.md", "hcl", "127.0.0.1:9000", "TestPagesFollow"},
-		{"README.md", "html", "", "TestNobodyWalksAroundTheTerms"},
 		{"docs/forward-auth.md", "nginx", "", forward},
 		{"docs/forward-auth.md", "caddyfile", "", forward},
 		{"docs/forward-auth.md", "haproxy", "", forward},

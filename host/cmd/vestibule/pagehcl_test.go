@@ -58,11 +58,6 @@ func writeConfiguration(t *testing.T, dir string, b block, programs string) {
 		putFile(t, dir, ".ui5-sources.hcl", text)
 		text = ""
 	}
-	if b.page == "README.md" && strings.Contains(text, "bin/terms") {
-		own := filepath.Join(dir, "own") // the page's own, and not the one of ours
-		link(t, filepath.Join(programs, "dispenser-go"), filepath.Join(own, "terms"))
-		programs = own
-	}
 	for _, route := range []string{"home", "dashboard"} {
 		if !strings.Contains(text, `route "`+route+`"`) {
 			text += fmt.Sprintf("route %q {\n  path = \"/its-%[1]s\"\n  redirect = \"/login\"\n}\n", route)

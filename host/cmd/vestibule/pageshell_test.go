@@ -125,7 +125,7 @@ grep -qE "^${WANT:-20[01]}$" "$TOOLS/status" || { cat "$TOOLS/status"; exit 1; }
 		"sudo": `test "$1" = -u; shift 2; exec "$@"`,
 	}
 	for name := range foreign() {
-		all[name] = `echo ` + name + ` "$@" >> "$TOOLS/asked"` + "\n" + `[ "$1" != clone ] || mkdir "${2##*/}"`
+		all[name] = `echo ` + name + ` "$@" >> "$TOOLS/asked"` + "\n" + `[ "$1" != clone ] || mkdir -p "${2##*/}"`
 	}
 	for name, text := range all {
 		h.check(os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))

@@ -80,7 +80,7 @@ type builds struct {
 var buildsOnce builds
 
 // buildPlugins returns a folder with the first-party plugins, and those of examples that
-// pages name; the one of the README is dispenser-go.
+// pages name.
 func buildPlugins(t *testing.T) string {
 	t.Helper()
 	buildsOnce.once.Do(func() {

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
-// termsConfig is that of the README, with applications behind it.
+// termsConfig is that of examples/dispenser-go, with applications behind it.
 const termsConfig = `
 server {
   address         = "127.0.0.1:0"
@@ -78,7 +77,7 @@ plugin "orgs" {
 }
 `
 
-// startTerms serves the README's plugin with the README's page, and an application at
+// startTerms serves the plugin and the page of examples/dispenser-go, and an application at
 // /app that writes "reached". The plugin is alone, or between two others.
 func startTerms(t *testing.T, alone bool) string {
 	t.Helper()
@@ -106,27 +105,13 @@ func startTerms(t *testing.T, alone bool) string {
 	for name, text := range map[string]string{
 		"config.hcl": fmt.Sprintf(termsConfig, order, app.URL, filepath.Join(plugins, "dispenser-go")) + others,
 		"home.html":  "<!doctype html><title>Home</title>", "dashboard.html": "<!doctype html><title>Dashboard</title><p>reached",
-		"accept.html": "<!doctype html><title>Terms</title>" + readmePage(t),
+		"accept.html": files(t, "examples/dispenser-go/accept.html")["examples/dispenser-go/accept.html"],
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return startHost(t, dir, "-c", "config.hcl", "serve")
-}
-
-// readmePage is the page that the README shows.
-func readmePage(t *testing.T) string {
-	t.Helper()
-	readme, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := regexp.MustCompile("(?s)```html\n(.*?)```").FindSubmatch(readme)
-	if page == nil {
-		t.Fatal("the README shows no page")
-	}
-	return string(page[1])
 }
 
 // A stroller is a browser that follows no redirect and types addresses.
@@ -197,8 +182,8 @@ func (w *stroller) forget(cookie string) {
 	w.Jar.SetCookies(w.base, []*http.Cookie{{Name: cookie, Path: "/", MaxAge: -1}})
 }
 
-// Nobody walks around the terms of the README's plugin: the real binary, the plugin as
-// a process, the page as the README shows it. Other dispensers open no way either.
+// Nobody walks around the terms of examples/dispenser-go: the real binary, the plugin as
+// a process, the page of the example. Other dispensers open no way either.
 func TestNobodyWalksAroundTheTerms(t *testing.T) {
 	for name, alone := range map[string]bool{"alone": true, "between others": false} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +275,7 @@ func forwarded(w *stroller, uri string) []string {
 	return []string{"X-Forwarded-Method", "GET", "X-Forwarded-Proto", "http", "X-Forwarded-Host", w.base.Host, "X-Forwarded-Uri", uri}
 }
 
-// In a browser the README's page lets people on where they wanted to go.
+// In a browser the example's page lets people on where they wanted to go.
 func TestBrowserAcceptsTheTerms(t *testing.T) {
 	b := browsertest.Open(t, nil)
 	base := startTerms(t, true)
