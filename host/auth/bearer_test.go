@@ -38,7 +38,7 @@ type noSessions struct{ auth.Sessions }
 
 func (noSessions) Load(*http.Request) (auth.Session, error) { return auth.Session{}, nil }
 
-// checksummed reports whether text is a token as docs/tokens.md describes one.
+// checksummed reports whether text is a token as docs/how-to/tokens.md describes one.
 func checksummed(text string) bool {
 	if !regexp.MustCompile(`^vst_[0-9A-Za-z]{49}$`).MatchString(text) {
 		return false

@@ -24,7 +24,7 @@
 // Who has signed in may ask for the step from their account, and set up one more app, make new
 // recovery codes, or turn the factor off where it is offered only: see account.go.
 //
-// The page posts to /auth/intents/redirect; docs/totp.md has its fields and the answers.
+// The page posts to /auth/intents/redirect; docs/how-to/totp.md has its fields and the answers.
 //
 // Start reading at factor.Dispense in dispense.go.
 package main

@@ -17,6 +17,7 @@ func TestPagesFollow(t *testing.T) {
 	for page, c := range map[string]func(t *testing.T, l *learner, text string){
 		"php.md": followPHP, "screens.md": followScreens, "openid-connect.md": followOpenID,
 		"data-alone.md": followData, "ui5.md": followUI5, "development.md": followDevelopment,
+		"totp.md": followTOTP, "deactivated.md": followDeactivated, "users-table.md": followUsers,
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +56,18 @@ func followPHP(t *testing.T, l *learner, text string) {
 		}
 		if _, _, where := get("/bye"); where != "/login" {
 			t.Errorf("/bye leads to %q", where)
+		}
+	})
+	l.host(func(get func(string) (int, string, string), _ func(string, string) string) {
+		for _, path := range []string{"/auth/google/callback", "/password/reset", "/ui/x", "/login/x"} {
+			if status, body, _ := get(path); status != 200 || !strings.Contains(body, "Orders of Ada Löwe") {
+				t.Errorf("%s does not reach the application: %d %s", path, status, body)
+			}
+		}
+		for _, path := range []string{"/login", "/logout", "/healthz", "/readyz", "/ui/modules.json", "/odata/x", "/ui/auth/x", "/ui/vestibule/x", "/auth/bootstrap", "/password/reset/x", "/.well-known/change-password"} {
+			if status, body, _ := get(path); strings.Contains(body, "Orders of") {
+				t.Errorf("%s reaches the application: %d", path, status)
+			}
 		}
 	})
 	l.serve("", nil, func(base string) {

@@ -23,7 +23,7 @@ func TestPagesNameKeys(t *testing.T) {
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
 	// Of the standard and its headers, names of hosts, of files and of control groups; then fields of answers, keys of texts, columns,
 	// libraries, and what browsers have for passkeys.
-	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|example|go|hcl|html|js|js\.br|js\.gz|json|mjs|mod|php|properties|proto|pub|py|ts|txt|txtar|yml)$|^conf\.d$|^memory\.(max|high|limit_in_bytes)$|` +
+	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|example|go|hcl|html|js|js\.br|js\.gz|json|mjs|mod|php|properties|proto|sql|pub|py|ts|txt|txtar|yml)$|^conf\.d$|^memory\.(max|high|limit_in_bytes)$|` +
 		`^(next|next_step|innererror|common|login|onward|vestibule_[a-z]+|sap|navigator)\.|^(block\.key|password\.sign_in|rp\.id|user\.id)$`)
 	for page, text := range pages(t) {
 		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+)\\s?(s|min|h|days?|seconds?|minutes?|hours?)\\))?").FindAllStringSubmatch(text, -1) {

@@ -11,22 +11,22 @@ import (
 	"testing"
 )
 
-// scanners finds a token with what docs/tokens.md gives to scanners of secrets.
+// scanners finds a token with what docs/how-to/tokens.md gives to scanners of secrets.
 func (h *helper) scanners() {
 	h.t.Helper()
-	pattern := strings.TrimSpace(h.only("docs/tokens.md", "text"))
-	rule := regexp.MustCompile(`regex = '''(.*)'''`).FindStringSubmatch(h.only("docs/tokens.md", "toml"))
+	pattern := strings.TrimSpace(h.only("docs/how-to/tokens.md", "text"))
+	rule := regexp.MustCompile(`regex = '''(.*)'''`).FindStringSubmatch(h.only("docs/how-to/tokens.md", "toml"))
 	for _, expression := range []string{pattern, rule[1]} {
 		if found := regexp.MustCompile(expression).FindString("key = " + h.token + ";"); found != h.token {
-			h.t.Errorf("docs/tokens.md: %s finds %q", expression, found)
+			h.t.Errorf("docs/how-to/tokens.md: %s finds %q", expression, found)
 		}
 	}
 	if python, err := exec.LookPath("python3"); err == nil {
 		wrong := h.token[:len(h.token)-1] + map[bool]string{true: "b", false: "a"}[strings.HasSuffix(h.token, "a")]
-		code := h.only("docs/tokens.md", "python") + "\nimport sys\nprint(is_token(sys.argv[1]), is_token(sys.argv[2]))"
+		code := h.only("docs/how-to/tokens.md", "python") + "\nimport sys\nprint(is_token(sys.argv[1]), is_token(sys.argv[2]))"
 		out, err := exec.Command(python, "-c", code, h.token, wrong).CombinedOutput()
 		if err != nil || string(out) != "True False\n" {
-			h.t.Errorf("docs/tokens.md: is_token of a token and another text: %v\n%s", err, out)
+			h.t.Errorf("docs/how-to/tokens.md: is_token of a token and another text: %v\n%s", err, out)
 		}
 	}
 }
