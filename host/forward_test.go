@@ -68,17 +68,25 @@ func newCertificate(t *testing.T, dir string) certificate {
 	return c
 }
 
-// recipe returns the text of the documentation's block in one language.
-func recipe(t *testing.T, language string) string {
+// recipe returns the text of a proxy: of the documentation's block in its language, or of
+// the file beside the examples that the documentation links to.
+func recipe(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/forward-auth.md")
+	page, err := os.ReadFile("../docs/forward-auth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, found := strings.Cut(string(text), "\n```"+language+"\n")
+	if strings.Contains(name, ".") {
+		text, err := os.ReadFile("../examples/forward-auth/" + name)
+		if err != nil || !strings.Contains(string(page), "](../examples/forward-auth/"+name+")") {
+			t.Fatalf("docs/forward-auth.md links to no recipe %s: %v", name, err)
+		}
+		return strings.TrimSuffix(string(text), "\n")
+	}
+	_, block, found := strings.Cut(string(page), "\n```"+name+"\n")
 	block, _, ended := strings.Cut(block, "\n```\n")
 	if !found || !ended {
-		t.Fatalf("docs/forward-auth.md has no recipe in %s", language)
+		t.Fatalf("docs/forward-auth.md has no recipe in %s", name)
 	}
 	return block
 }
@@ -222,8 +230,8 @@ func startCaddy(t *testing.T, p places) {
 
 func startHAProxy(t *testing.T, p places) {
 	binary := program(t, "haproxy")
-	script := p.write(t, "vestibule.lua", p.fill(t, recipe(t, "lua")))
-	file := p.write(t, "haproxy.cfg", p.fill(t, recipe(t, "haproxy"), "/etc/haproxy/vestibule.lua", script, "bind :443", "bind "+p.listen, "/etc/haproxy/app.pem", p.cert.both)+"\n")
+	script := p.write(t, "vestibule.lua", p.fill(t, recipe(t, "vestibule.lua")))
+	file := p.write(t, "haproxy.cfg", p.fill(t, recipe(t, "haproxy.cfg"), "/etc/haproxy/vestibule.lua", script, "bind :443", "bind "+p.listen, "/etc/haproxy/app.pem", p.cert.both)+"\n")
 	p.run(t, nil, binary, "-db", "-f", file)
 }
 

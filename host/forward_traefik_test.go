@@ -27,7 +27,7 @@ type traefik struct {
 }
 
 func startTraefik(t *testing.T, p places) {
-	text := p.fill(t, recipe(t, "yaml"))
+	text := p.fill(t, recipe(t, "traefik.yml"))
 	found := func(pattern string) string {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(text)
 		if m == nil {

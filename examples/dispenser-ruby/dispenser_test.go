@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
-// A plugin without an SDK keeps the protocol as docs/plugins.md describes it.
+// A plugin without an SDK keeps the protocol as docs/plugins-reference.md describes it.
 func TestExample(t *testing.T) {
 	ruby := need(t)
 	plugintest.Conformance(t, ruby, "dispenser.rb")

@@ -1,6 +1,6 @@
 // Package conformance checks that a plugin keeps the protocol, whatever language
 // it is written in: it starts the program as a host would, holds its handshake,
-// its connection, its answers and its end against docs/plugins.md, and reports
+// its connection, its answers and its end against docs/plugins-reference.md, and reports
 // each check by name. It does not need the package testing, so that the command
 // "vestibule plugin check" runs it too.
 //

@@ -11,7 +11,7 @@
  *
  * It needs Node 18 and the package @grpc/grpc-js, nothing else: the few messages of
  * the protocol are encoded here, by the table MESSAGES, which says what
- * pluginsdk/proto says. docs/plugins.md explains the protocol.
+ * pluginsdk/proto says. docs/plugins-reference.md explains the protocol.
  *
  * A dispenser returns redirect(target), orgSetup(personName) or done(); a handler
  * returns satisfied(), needsMoreInput(payload) or failed(message, …); either may

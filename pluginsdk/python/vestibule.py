@@ -11,7 +11,7 @@
 
 It needs Python 3.9 and the package grpcio (python3-grpcio in Debian), nothing
 else: the few messages of the protocol are encoded here, by the table MESSAGES,
-which says what pluginsdk/proto says. docs/plugins.md explains the protocol.
+which says what pluginsdk/proto says. docs/plugins-reference.md explains the protocol.
 
 A dispenser returns redirect(target), org_setup(person_name) or done(); a handler
 returns satisfied(), needs_more_input(payload) or failed(message, ...). Either can

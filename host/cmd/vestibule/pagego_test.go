@@ -105,16 +105,8 @@ func leftOut() map[string]string {
 			var ctx context.Context
 		`,
 		"docs/plugins.md": `
-			var user pluginsdk.User
 			type settings struct{ Domain, Page string }
-			func check(string, int64) (int64, bool) { return 0, false }
-			func record(context.Context, ...any) error { return nil }
-			var code string
 			func newPlugin() pluginsdk.Plugin { panic(0) }
-			type provider struct{}
-			func (provider) address(...string) string { return "" }
-			type account struct { ID, Address, Name, Team string; Verified bool }
-			func (provider) exchange(context.Context, ...string) (account, error) { return account{}, nil }
 		`,
 		"docs/sign-in.md": `
 			var ctx context.Context

@@ -34,7 +34,7 @@ func followTOTP(t *testing.T, l *learner, text string) {
 		b.Fill("[name=code]", "000000")
 		b.Click("button[value=confirm]")
 		b.Wait(`document.querySelector('#fault').textContent`)
-		b.Visit(base + "/odata/") // typed in between, it leads back
+		b.Visit(base + "/odata/") // typed in between, it redirects back
 		b.At(base + "/second-factor")
 		b.Ready("button[value=confirm]")
 		secret = strings.TrimSpace(b.Text("#shown"))

@@ -23,7 +23,7 @@ func (in *invocation) pluginLogger() hclog.Logger {
 func pluginCall() command {
 	return command{
 		name: "call", args: "NAME FILE.json", short: "make the one call that a JSON file describes and print the answer",
-		long: "FILE is - for the standard input. docs/plugins.md says what is in it.",
+		long: "FILE is - for the standard input. docs/plugins-reference.md says what is in it.",
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(2, 2); err != nil {
 				return err

@@ -1,4 +1,4 @@
-// The protocol between a Vestibule host and its plugins. docs/plugins.md
+// The protocol between a Vestibule host and its plugins. docs/plugins-reference.md
 // explains how a connection comes about and what each side must do.
 //
 // Fields and methods may be added; numbers are never given a second meaning.

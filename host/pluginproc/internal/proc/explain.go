@@ -27,8 +27,8 @@ var (
 	errTooSlow      = &reason{"it was not ready in time", "make it start faster, or find out what it waits for"}
 	errEnded        = &reason{"it ended before it was ready", "run its command by hand to see why"}
 	errNoHandshake  = &reason{"it printed no handshake", "it must call pluginsdk.Serve, and leave standard output open"}
-	errNoConnection = &reason{"no connection to the socket that it announced came about", "it must serve gRPC over TLS there, as docs/plugins.md says"}
-	errNetRPC       = &reason{"it speaks net/rpc and not gRPC", "build it with pluginsdk, or see docs/plugins.md"}
+	errNoConnection = &reason{"no connection to the socket that it announced came about", "it must serve gRPC over TLS there, as docs/plugins-reference.md says"}
+	errNetRPC       = &reason{"it speaks net/rpc and not gRPC", "build it with pluginsdk, or see docs/plugins-reference.md"}
 )
 
 // A protocolError is a handshake of a protocol that this host does not speak.
