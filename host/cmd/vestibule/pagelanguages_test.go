@@ -22,7 +22,6 @@ import (
 func shown() map[string]string {
 	return map[string]string{
 		"CONTRIBUTING.md text":               "what git printed of a change that was made to try it",
-		"docs/how-to/openid-connect.md text": "an address; TestPagesFollow is sent back to its own",
 		"docs/operations/limits.md text":     "a line of a log",
 		"docs/operations/metrics.md text":    "lines of a log",
 		"docs/operations.md yaml":            "TestAlertRules reads the rules that it names; the rest is addresses",
