@@ -123,7 +123,6 @@ func TestPagesTellCodes(t *testing.T) {
 		own   []string // fields, which stand in the same column
 	}{
 		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "credential", "identity", "name", "expires_in", "path", "method"}},
-		{"frontend.md", signIn, 30, []string{"login", "password", "credential", "name"}},
 		{"odata-reference.md", query, 18, nil},
 	} {
 		told := map[string]bool{}
