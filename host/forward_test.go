@@ -68,27 +68,18 @@ func newCertificate(t *testing.T, dir string) certificate {
 	return c
 }
 
-// recipe returns the text of a proxy: of the documentation's block in its language, or of
-// the file beside the examples that the documentation links to.
+// recipe returns the text of a file for a proxy, to which the documentation links.
 func recipe(t *testing.T, name string) string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/forward-auth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(name, ".") {
-		text, err := os.ReadFile("../examples/forward-auth/" + name)
-		if err != nil || !strings.Contains(string(page), "](../examples/forward-auth/"+name+")") {
-			t.Fatalf("docs/forward-auth.md links to no recipe %s: %v", name, err)
-		}
-		return strings.TrimSuffix(string(text), "\n")
+	text, err := os.ReadFile("../examples/forward-auth/" + name)
+	if err != nil || !strings.Contains(string(page), "](../examples/forward-auth/"+name+")") {
+		t.Fatalf("docs/forward-auth.md links to no recipe %s: %v", name, err)
 	}
-	_, block, found := strings.Cut(string(page), "\n```"+name+"\n")
-	block, _, ended := strings.Cut(block, "\n```\n")
-	if !found || !ended {
-		t.Fatalf("docs/forward-auth.md has no recipe in %s", name)
-	}
-	return block
+	return strings.TrimSuffix(string(text), "\n")
 }
 
 // A recipe's names of what differs in a test.
@@ -207,7 +198,7 @@ func (b *lockedBuffer) String() string {
 
 func startNginx(t *testing.T, p places) {
 	binary := program(t, "nginx")
-	site := p.fill(t, recipe(t, "nginx"), "listen 443 ssl", "listen "+p.listen+" ssl", "/etc/nginx/app.crt", p.cert.cert, "/etc/nginx/app.key", p.cert.key)
+	site := p.fill(t, recipe(t, "nginx.conf"), "listen 443 ssl", "listen "+p.listen+" ssl", "/etc/nginx/app.crt", p.cert.cert, "/etc/nginx/app.key", p.cert.key)
 	user := ""
 	if os.Getuid() == 0 {
 		user = "user root;\n"
@@ -223,7 +214,7 @@ func startNginx(t *testing.T, p places) {
 func startCaddy(t *testing.T, p places) {
 	binary := program(t, "caddy")
 	_, port, _ := net.SplitHostPort(p.listen)
-	site := p.fill(t, recipe(t, "caddyfile"), "app.example.com {", "https://app.example.com:"+port+" {\n\tbind 127.0.0.1\n\ttls "+p.cert.cert+" "+p.cert.key)
+	site := p.fill(t, recipe(t, "Caddyfile"), "app.example.com {", "https://app.example.com:"+port+" {\n\tbind 127.0.0.1\n\ttls "+p.cert.cert+" "+p.cert.key)
 	file := p.write(t, "Caddyfile", "{\n\tadmin off\n\tauto_https off\n}\n"+site+"\n")
 	p.run(t, []string{"HOME=" + p.dir, "XDG_DATA_HOME=" + p.dir, "XDG_CONFIG_HOME=" + p.dir}, binary, "run", "--adapter", "caddyfile", "--config", file)
 }

@@ -84,7 +84,7 @@ func blocksOf(t *testing.T, pages map[string]string) []block {
 // elsewhere names the tests that read blocks from the text of a page: those in a
 // language, and with some words in them, where such are named.
 func elsewhere() []struct{ page, language, words, test string } {
-	const stranger, forward, balancers = "TestInstallAsAStranger", "TestForwardAuth", "TestBalancerPages"
+	const stranger, balancers = "TestInstallAsAStranger", "TestBalancerPages"
 	return []struct{ page, language, words, test string }{
 		{"docs/tutorial.md", "", "", stranger},
 		{"README.md", "sh", "go install", stranger},
@@ -103,8 +103,6 @@ func elsewhere() []struct{ page, language, words, test string } {
 		{"docs/how-to/openid-connect.md", "js", "", "TestPagesFollow"},
 		{"docs/how-to/openid-connect.md", "html", "", "TestPagesFollow"},
 		{"docs/how-to/openid-connect.md", "hcl", "127.0.0.1:9000", "TestPagesFollow"},
-		{"docs/forward-auth.md", "nginx", "", forward},
-		{"docs/forward-auth.md", "caddyfile", "", forward},
 		{"docs/operations/nginx.md", "nginx", "", balancers},
 		{"docs/operations/caddy.md", "caddyfile", "", balancers},
 		{"docs/operations/haproxy.md", "haproxy", "", balancers},
