@@ -32,7 +32,7 @@ func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
 	if err != nil || indirect && impure {
 		return err
 	}
-	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
+	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect), c.relied(exposed, indirect)); err != nil {
 		return err
 	}
 	r.Marks = seekcache.New(c.bytes)
@@ -63,6 +63,14 @@ func (c *sqliteCache) ownWriter(exposed map[string]bool, indirect bool) *engine.
 	return &engine.Writer{DB: c.writer.DB, Private: func(table string) bool {
 		return !indirect && !exposed[strings.ToLower(table)] && c.protected(table)
 	}}
+}
+
+// relied returns which tables' keys and columns the model relies on: those that it reads. A view may read any table but the
+// protected ones.
+func (c *sqliteCache) relied(exposed map[string]bool, indirect bool) func(table string) bool {
+	return func(table string) bool {
+		return exposed[strings.ToLower(table)] || indirect && (c.protected == nil || !c.protected(table))
+	}
 }
 
 // views reports whether a table of the model is a view or a virtual table, and whether such a definition may change its rows

@@ -212,6 +212,8 @@ func TestVersion(t *testing.T) {
 		{"a row of ours", func() { mustExec(t, p.db, `UPDATE things SET a = 9 WHERE id = 1`) }, true},
 		{"all rows of ours", func() { mustExec(t, p.db, `DELETE FROM parts`) }, true},
 		{"the schema", func() { mustExec(t, p.db, `CREATE INDEX extra ON things (c)`) }, true},
+		{"a table of ours", func() { mustExec(t, p.db, `CREATE TABLE vestibule_requests (id INTEGER PRIMARY KEY)`) }, true},
+		{"a table that the model does not read", func() { mustExec(t, other, `CREATE TABLE unread (id INTEGER PRIMARY KEY)`) }, true},
 		{"a row of another's", func() { mustExec(t, other, `UPDATE things SET a = 8 WHERE id = 1`) }, true},
 		{"a session of another's", func() { mustExec(t, other, `INSERT INTO vestibule_visits DEFAULT VALUES`) }, true},
 		{"ours undone", func() {

@@ -96,12 +96,13 @@ func OpenSQLite(dsn string, maxConns int, heap int64) (*SQLite, error) {
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
-// private tables do not count. No state has a name while the schema differs from what it is now, also in a file that was
-// exchanged. Call NameVersions before the first use.
-func (db *SQLite) NameVersions(writer *Writer) error {
+// private tables do not count. No state has a name while the schema of the relied tables differs from what it is now, also in a
+// file that was exchanged; nil relies on all tables. Call NameVersions before the first use.
+func (db *SQLite) NameVersions(writer *Writer, relied func(table string) bool) error {
 	if writer != nil {
 		db.versions.own = &ownWrites{Writer: *writer}
 	}
+	db.versions.relied = relied
 	return db.versions.open(db.dsn)
 }
 

@@ -31,6 +31,8 @@ type versions struct {
 	prefix string
 	n      uint64
 	own    *ownWrites
+	// relied reports whether what readers remember relies on the schema of a table; nil relies on all.
+	relied func(table string) bool
 	// first is the hash of the schema at NameVersions. number is the schema's number when same was found out; -1 before the first time.
 	first      string
 	schemaStmt *sqlite3.Stmt
@@ -58,7 +60,7 @@ func (v *versions) open(dsn string) error {
 		return errors.Join(err, c.Close())
 	}
 	if v.first == "" {
-		if v.first, err = schemaOf(c); err != nil {
+		if v.first, err = v.schemaOf(c); err != nil {
 			return errors.Join(err, c.Close())
 		}
 	}
@@ -139,7 +141,7 @@ func (v *versions) sameSchema() bool {
 	if n == v.number {
 		return v.same
 	}
-	now, err := schemaOf(v.watch)
+	now, err := v.schemaOf(v.watch)
 	if err != nil {
 		return false // and asks again
 	}
@@ -147,10 +149,10 @@ func (v *versions) sameSchema() bool {
 	return v.same
 }
 
-// schemaOf returns a hash of the statements of a schema, without the tables that SQLite keeps for itself and without indexes that
-// promise nothing.
-func schemaOf(c *sqlite3.Conn) (schema string, err error) {
-	stmt, err := c.Prepare(`SELECT type, name, sql FROM sqlite_schema
+// schemaOf returns a hash of the statements of the relied tables, without the tables that SQLite keeps for itself and without
+// indexes that promise nothing.
+func (v *versions) schemaOf(c *sqlite3.Conn) (schema string, err error) {
+	stmt, err := c.Prepare(`SELECT type, name, sql, tbl_name FROM sqlite_schema
 		WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND (type <> 'index' OR sql LIKE 'create unique%') ORDER BY type, name`)
 	if err != nil {
 		return "", err
@@ -161,6 +163,9 @@ func schemaOf(c *sqlite3.Conn) (schema string, err error) {
 		row, err := stmt.Step()
 		if err != nil || !row {
 			return string(sum.Sum(nil)), err
+		}
+		if v.relied != nil && !v.relied(stmt.Value(3).Text()) {
+			continue
 		}
 		for i := range 3 {
 			_, _ = io.WriteString(sum, stmt.Value(i).Text()+"\x00") // a hash returns no error

@@ -29,7 +29,7 @@ func openNamed(t testing.TB, mode string) (db *engine.SQLite, writer *sqlx.DB, f
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.NameVersions(nil); err != nil {
+	if err := db.NameVersions(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	return db, writer, file
