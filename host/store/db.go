@@ -48,8 +48,9 @@ type shared struct {
 	probe          *DB // on the one connection of Ready; nil in a probe
 	path           string
 	users          atomic.Pointer[userTable]
-	doubtful       holds  // leases in the outbox
-	sessionQuery   string // selects a session by its hash
+	doubtful       holds       // leases in the outbox
+	unlogged       atomic.Bool // TryWrite has found that the server does not know Dialect.Logged
+	sessionQuery   string      // selects a session by its hash
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and

@@ -50,6 +50,9 @@ type Dialect struct {
 	// InProcess is set if the database is part of this process. One row is then read without a deadline while a connection is free,
 	// since making one takes as long as the read.
 	InProcess bool
+	// Logged is a condition that no row meets and that writes to the log of the server, which a full disk refuses; it changes
+	// no data and makes no new snapshot. Empty where there is none.
+	Logged string
 	// Watch ends what waits for the server on a connection of the driver when ctx ends. It
 	// returns the context for the statements in between, and what must be called once behind
 	// them, which is driver.ErrBadConn where ctx has ended. nil leaves that to the driver.

@@ -88,18 +88,31 @@ func (db *DB) beginWrite(ctx context.Context) error {
 	return err
 }
 
-// TryWrite changes the time of a row that means nothing, and reports as a [*NotReadyError]
-// why that failed, such as a full disk, which only a write that is kept tells. It writes
-// on the connection of Ready; on SQLite on that of the writer, whose changes to our own
-// tables do not make cached answers invalid. That nobody had time for it is no error:
-// Ready tells what hangs.
+// TryWrite writes what means nothing, and reports as a [*NotReadyError] why that failed,
+// such as a full disk, which only a write that is kept tells. Where the engine can it
+// writes to the server's log alone, and else changes the time of a row: a commit ends what
+// is remembered of the data. It writes on the connection of Ready; on SQLite on that of the
+// writer, whose changes to our own tables do not make cached answers invalid. That nobody
+// had time for it is no error: Ready tells what hangs.
 func (db *DB) TryWrite(ctx context.Context) error {
 	on := db.probe
 	if db.path != "" {
 		on = db
 	}
-	err := on.settle(ctx, "write", `UPDATE `+versionTable+` SET tstamp = CURRENT_TIMESTAMP WHERE version_id = 0`)
-	if err == nil || ctx.Err() != nil {
+	const write = `UPDATE ` + versionTable + ` SET tstamp = CURRENT_TIMESTAMP WHERE version_id = 0`
+	var refused error
+	if logged := db.dialect.Logged; logged != "" && !db.unlogged.Load() {
+		if refused = on.settle(ctx, "write", write+` AND `+logged); refused == nil {
+			return nil
+		}
+	}
+	err := on.settle(ctx, "write", write)
+	if err == nil {
+		// A server that only speaks the protocol is not asked again.
+		db.unlogged.CompareAndSwap(false, refused != nil && !IsAway(refused))
+		return nil
+	}
+	if ctx.Err() != nil {
 		return nil //nolint:nilerr // Ready tells what hangs
 	}
 	return &NotReadyError{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
