@@ -55,11 +55,16 @@ type demo struct {
 	log []string
 }
 
-// start starts the host with a setting of server.memory.
+// start starts the host with a setting of server.memory, on a copy of the data: a commit of another process ends what a host
+// remembers of a SQLite file.
 func (k *kit) start(memory string) (*demo, error) {
+	copied, err := k.copied()
+	if err != nil {
+		return nil, err
+	}
 	args := []string{"serve", "-c", "config.hcl", "--set", "server.memory=" + memory, "--set", "server.drain=0s"}
 	for key, value := range map[string]string{
-		"server.address": "127.0.0.1:0", "database.dsn": k.database(), "mail.dir": k.dir, "server.log.format": "json",
+		"server.address": "127.0.0.1:0", "database.dsn": copied, "mail.dir": k.dir, "server.log.format": "json",
 		"plugin.orgs.command": filepath.Join(k.dir, "orgsetup"), "plugin.terms.command": filepath.Join(k.dir, "terms"),
 	} {
 		args = append(args, "--set", key+"="+value)
@@ -89,6 +94,20 @@ func (k *kit) start(memory string) (*demo, error) {
 	}
 	d.base = found
 	return d, nil
+}
+
+// copied returns the path of a new copy of the data.
+func (k *kit) copied() (string, error) {
+	data, err := os.ReadFile(k.database())
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(k.dir, "host-*.db")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 // end ends the host and waits for it, and for its plugins by that.

@@ -61,13 +61,19 @@ func (k *kit) crowd(ctx context.Context, setting string, d *demo) error {
 	return nil
 }
 
-// pages prints the processor time of each host for pages, in µs. The hosts take turns, and what is shown is the median.
+// pages prints the processor time of each host for pages, in µs. In a round each host answers the same requests, and another
+// one begins; what is shown is the median.
 func pages(settings []string, demos []*demo, rounds int) error {
 	for kind, name := range kinds[:4] {
 		costs := make([][]int, len(demos))
-		for range rounds {
-			for i, d := range demos {
-				cost, err := d.cost(kind, []int{20, 20, 2, 20}[kind])
+		for round := range rounds {
+			targets := make([]string, []int{20, 20, 2, 20}[kind])
+			for i := range targets {
+				targets[i] = target(kind)
+			}
+			for n := range demos {
+				i := (round + n) % len(demos)
+				cost, err := demos[i].cost(targets)
 				if err != nil {
 					return err
 				}
@@ -84,14 +90,14 @@ func pages(settings []string, demos []*demo, rounds int) error {
 	return nil
 }
 
-// cost is the processor time of the host for a request of a kind, in µs.
-func (d *demo) cost(kind, n int) (int, error) {
+// cost is the processor time of the host for a request, in µs.
+func (d *demo) cost(targets []string) (int, error) {
 	before, err := processorTime(d.cmd.Process.Pid)
 	if err != nil {
 		return 0, err
 	}
-	for range n {
-		resp, err := http.Get(d.base + target(kind))
+	for _, target := range targets {
+		resp, err := http.Get(d.base + target)
 		if err != nil {
 			return 0, err
 		}
@@ -102,5 +108,5 @@ func (d *demo) cost(kind, n int) (int, error) {
 		}
 	}
 	after, err := processorTime(d.cmd.Process.Pid)
-	return (after - before) / n, err
+	return (after - before) / len(targets), err
 }
