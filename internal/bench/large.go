@@ -47,7 +47,7 @@ func (s settings) largely(ctx context.Context) (err error) {
 	if err := l.build(ctx, l.dir); err != nil {
 		return err
 	}
-	if err := l.startPostgres(ctx); err != nil {
+	if err := l.startPostgres(ctx, production()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.stopPostgres()) }()
@@ -167,8 +167,21 @@ func (l *large) command(ctx context.Context, name string, args ...string) (*exec
 	return cmd, err
 }
 
-// startPostgres starts the server of the directory, which it makes at first. Nothing is flushed: who loses power loads again.
-func (l *large) startPostgres(ctx context.Context) error {
+// production returns the settings of the server that is measured, beside the defaults of PostgreSQL.
+func production() []string {
+	return []string{
+		"listen_addresses=", "port=" + strconv.Itoa(serverPort), "max_connections=200", "shared_buffers=1GB", "dynamic_shared_memory_type=mmap", "timezone=UTC",
+	}
+}
+
+// loading returns the settings with which the server loads: nothing is flushed, so a run that loses power loads again.
+func loading() []string {
+	return append(production(),
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "max_wal_size=4GB", "autovacuum=off", "maintenance_work_mem=1GB")
+}
+
+// startPostgres starts the server of the directory, which it makes at first.
+func (l *large) startPostgres(ctx context.Context, settings []string) error {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if len(found) == 0 {
 		return errors.New("PostgreSQL is missing: apt-get install postgresql")
@@ -184,11 +197,7 @@ func (l *large) startPostgres(ctx context.Context) error {
 		}
 	}
 	args := []string{"-D", data, "-k", l.dir}
-	for _, set := range []string{
-		"listen_addresses=", "port=" + strconv.Itoa(serverPort), "max_connections=200", "shared_buffers=1GB", "maintenance_work_mem=512MB", "work_mem=16MB",
-		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "max_wal_size=1GB",
-		"dynamic_shared_memory_type=mmap", "timezone=UTC", "autovacuum=off", "track_io_timing=on",
-	} {
+	for _, set := range settings {
 		args = append(args, "-c", set)
 	}
 	var err error
@@ -198,6 +207,11 @@ func (l *large) startPostgres(ctx context.Context) error {
 	if err := l.pg.Start(); err != nil {
 		return err
 	}
+	return l.connect(ctx)
+}
+
+// connect waits until the server answers.
+func (l *large) connect(ctx context.Context) error {
 	admin := strings.Replace(l.at(serverPort, ""), "/bench?", "/postgres?", 1)
 	for begin := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		conn, err := pgx.Connect(ctx, admin)
@@ -210,11 +224,20 @@ func (l *large) startPostgres(ctx context.Context) error {
 			return fmt.Errorf("PostgreSQL does not answer: %w; see %s", err, filepath.Join(l.dir, "log"))
 		}
 	}
+	var err error
 	if l.conn, err = pgx.Connect(ctx, l.at(serverPort, "")); err != nil {
 		return err
 	}
 	l.server, err = findServer("postgres", l.at(serverPort, ""))
 	return err
+}
+
+// restart starts the server with other settings.
+func (l *large) restart(ctx context.Context, settings []string) error {
+	if err := l.stopPostgres(); err != nil {
+		return err
+	}
+	return l.startPostgres(ctx, settings)
 }
 
 // stopPostgres stops the server in an orderly way.

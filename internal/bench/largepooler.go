@@ -74,9 +74,9 @@ func (l *large) small(ctx context.Context) error {
 	if err := l.conn.QueryRow(ctx, `SELECT to_regclass('entries') IS NOT NULL`).Scan(&there); err != nil || there {
 		return err
 	}
-	few := *l
-	few.rows = min(l.rows, 100_000)
-	return few.load(ctx, "small", 0)
+	defer func(rows int) { l.rows = rows }(l.rows)
+	l.rows = min(l.rows, 100_000)
+	return l.load(ctx, "small", 0)
 }
 
 // through lets people sign in and read, and counts what failed.
