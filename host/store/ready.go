@@ -93,7 +93,7 @@ func (db *DB) beginWrite(ctx context.Context) error {
 // writes to the server's log alone, and else changes the time of a row: a commit ends what
 // is remembered of the data. It writes on the connection of Ready; on SQLite on that of the
 // writer, whose changes to our own tables do not make cached answers invalid. That nobody
-// had time for it is no error: Ready tells what hangs.
+// had time for it is no error: Ready reports what hangs.
 func (db *DB) TryWrite(ctx context.Context) error {
 	on := db.probe
 	if db.path != "" {
