@@ -108,12 +108,6 @@ func leftOut() map[string]string {
 			type settings struct{ Domain, Page string }
 			func newPlugin() pluginsdk.Plugin { panic(0) }
 		`,
-		"docs/sign-in.md": `
-			var ctx context.Context
-			var app fs.FS
-			func home(http.ResponseWriter, *http.Request) {}
-			func dashboard(http.ResponseWriter, *http.Request, host.Principal) {}
-		`,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // before one, is its default.
 func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
-	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
+	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|PATCH|DELETE)[^|]* \(\x60([a-z.]+)\x60\) \|`) // routes have such names, too
 	// Of the standard and its headers, names of hosts, of files and of control groups; then fields of answers, keys of texts, columns,
 	// libraries, and what browsers have for passkeys.
 	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|example|go|hcl|html|js|js\.br|js\.gz|json|mjs|mod|php|properties|proto|sql|pub|py|ts|txt|txtar|yml)$|^conf\.d$|^memory\.(max|high|limit_in_bytes)$|` +
