@@ -13,12 +13,10 @@ func checkCommand() command {
 	var show, data, asJSON bool
 	return command{
 		name: "check", short: "find what is wrong with the configuration",
-		long: "Validates the configuration, the databases, the routes, the plugins and the front-end sources, and reports\n" +
-			"every finding as file:line:column: what: remedy. Changes nothing. Exit code 1 when a finding is an error.\n" +
-			"With --data it also reads every row of every exposed set once, and reports the values that their declared types\n" +
-			"cannot hold: as errors where they end an answer, as warnings where null takes their place. --json prints an array\n" +
-			"of findings with file, line, column, severity (error, warning), what and remedy; a finding in a variable or flag\n" +
-			"has its name instead of a file.",
+		long: "Checks the configuration, databases, routes, plugins and the front-end app, and prints every finding as\n" +
+			"file:line:column: what: remedy. Changes nothing. Exits with 1 if a finding is an error. --data also reads all exposed\n" +
+			"rows and reports values that their types cannot hold. --json prints an array of findings with file, line, column,\n" +
+			"severity (error, warning), what and remedy.",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&show, "show", false, "print the settings in effect, all layers merged, with secrets as ***")
 			f.BoolVar(&data, "data", false, "look at the rows of the exposed sets, too; reads each table once")

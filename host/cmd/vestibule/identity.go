@@ -17,7 +17,7 @@ func identityList() command {
 	var email string
 	var asJSON bool
 	return command{
-		name: "list", args: "[--email ADDRESS] [--json]", short: "list the linked identities, a line each: name, address, subject, linking",
+		name: "list", args: "[--email ADDRESS] [--json]", short: "list the linked identities: name, address, subject, linking",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			jsonFlag(f, &asJSON)
@@ -61,7 +61,7 @@ func identityUnlink() command {
 	var email string
 	return command{
 		name: "unlink", args: "NAME… --email ADDRESS", short: "unlink identities of a person, by the names that `identity list` shows",
-		long:  "An identity is unlinked even where the person has no other way to sign in. Sessions that it began go on: `session revoke` ends them.",
+		long:  "Unlinks even the last way to sign in. Sessions go on: `session revoke` ends them.",
 		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(1, -1); err != nil {

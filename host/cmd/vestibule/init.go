@@ -16,10 +16,9 @@ func initCommand() command {
 	var from, driver string
 	return command{
 		name: "init", short: "write a commented config.hcl, or propose sets for a database",
-		long: "Writes the file that -c names with all settings, their defaults and what they mean. Never overwrites one.\n" +
-			"With --from it writes no file, but prints a block odata that would expose the tables and views of a database\n" +
-			"that exists, to edit: vestibule init --from app.db > odata.hcl. The block has only what is special, such as keys\n" +
-			"of views, row policies, and texts and value lists from foreign keys. Labels and names need no line.",
+		long: "Writes the file that -c names with all settings, their defaults and their meaning. Never overwrites a file.\n" +
+			"With --from it prints a block odata for the tables and views of a database, to edit:\n" +
+			"vestibule init --from app.db > odata.hcl",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&from, "from", "", "`DSN` of the database: a file of SQLite, postgres://…, or user:password@tcp(host)/name")
 			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; inferred from the DSN when empty")

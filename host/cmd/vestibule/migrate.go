@@ -11,8 +11,8 @@ func migrateCommand() command {
 	var dry bool
 	return command{
 		name: "migrate", short: "bring the database up to date",
-		long: "Applies what is pending to the tables named vestibule_*, and creates users and password_reset_tokens only\n" +
-			"where they are missing. Any number of hosts may do so at the same time; `serve` does it by itself.",
+		long: "Changes tables named vestibule_* only, and creates users and password_reset_tokens if they are missing. Several hosts\n" +
+			"may do so at the same time; `serve` does it by itself.",
 		flags: func(f *pflag.FlagSet) { f.BoolVar(&dry, "dry-run", false, "only say what would be done") },
 		run:   func(ctx context.Context, in *invocation) error { return migrate(ctx, in, dry) },
 	}

@@ -32,9 +32,8 @@ func odataExplain() command {
 	var q config.Explained
 	return command{
 		name: "explain", args: "URL", short: "show plan, SQL, query plan, time by stage, and the index that would help",
-		long: "URL is the address that a client asks for, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'.\n" +
-			"Plan, SQL and query plan are printed before the query runs, for at most --timeout. Guards let the operator in.\n" +
-			"A row policy that asks for columns of the signed-in user needs --as.",
+		long: "URL is a client's address, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'. The query runs\n" +
+			"after its plan is printed. A row policy with columns of the signed-in user needs --as.",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&q.As, "as", "", "`EMAIL` of the user whom row policies are about")
 			f.DurationVar(&q.Limit, "timeout", 0, "time limit of the query, such as 2m; 0s means odata.limits.timeout")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,17 +34,34 @@ func commandsPage(program *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Commands\n\n<!-- made by make generate: change the texts in host/cmd/vestibule -->\n\n%s.\n\n", capital(program.Short))
 	fmt.Fprintf(&b, "%s\n\nEvery command takes `-c FILE`, `--set block.key=value` (several times) and `--help`. It exits with 0 when done, with 1 when it failed and with\n"+
-		"2 for a mistake on the command line.\n\n| Command | Does |\n|---|---|\n", strings.ReplaceAll(furtherText(program), "VESTIBULE_BLOCK__KEY", "`VESTIBULE_BLOCK__KEY`"))
+		"2 for a mistake on the command line. Several have these flags:\n", strings.ReplaceAll(furtherText(program), "VESTIBULE_BLOCK__KEY", "`VESTIBULE_BLOCK__KEY`"))
+	shared := sharedFlags(program)
+	flagTable(&b, slices.Sorted(maps.Keys(shared)))
 	for _, cmd := range program.Commands() {
-		fmt.Fprintf(&b, "| [`%s`](#vestibule-%[1]s) | %s |\n", cmd.Name(), cmd.Short)
-	}
-	for _, cmd := range program.Commands() {
-		section(&b, "## ", cmd)
+		section(&b, "## ", cmd, shared)
 		for _, sub := range cmd.Commands() {
-			section(&b, "### ", sub)
+			section(&b, "### ", sub, shared)
 		}
 	}
 	return b.String()
+}
+
+// sharedFlags returns the rows of flags that mean the same in several commands.
+func sharedFlags(program *cobra.Command) map[string]bool {
+	count := map[string]int{}
+	for _, group := range program.Commands() {
+		for _, cmd := range append(group.Commands(), group) {
+			for _, row := range flagRows(cmd) {
+				count[row]++
+			}
+		}
+	}
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n == 1 })
+	shared := map[string]bool{}
+	for row := range count {
+		shared[row] = true
+	}
+	return shared
 }
 
 // furtherText returns a command's help without its first line.
@@ -50,8 +69,8 @@ func furtherText(cmd *cobra.Command) string {
 	return strings.TrimSpace(strings.TrimPrefix(cmd.Long, cmd.Short+"."))
 }
 
-// section is a command with what is its own: flags of all commands stand above.
-func section(b *strings.Builder, level string, cmd *cobra.Command) {
+// section writes a command with its own flags.
+func section(b *strings.Builder, level string, cmd *cobra.Command, shared map[string]bool) {
 	fmt.Fprintf(b, "\n%s%s\n\n", level, cmd.CommandPath())
 	if cmd.HasSubCommands() {
 		fmt.Fprintf(b, "%s.\n", capital(cmd.Short))
@@ -64,15 +83,26 @@ func section(b *strings.Builder, level string, cmd *cobra.Command) {
 	if long := furtherText(cmd); long != "" {
 		fmt.Fprintf(b, "\n%s\n", plain(long))
 	}
-	head := "\n| Flag | Meaning |\n|---|---|\n"
+	flagTable(b, slices.DeleteFunc(flagRows(cmd), func(row string) bool { return shared[row] }))
+}
+
+func flagTable(b *strings.Builder, rows []string) {
+	if len(rows) > 0 {
+		b.WriteString("\n| Flag | Meaning |\n|---|---|\n" + strings.Join(rows, ""))
+	}
+}
+
+// flagRows returns a line of a table for each flag that a command adds.
+func flagRows(cmd *cobra.Command) []string {
+	var rows []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		value, usage := pflag.UnquoteUsage(f)
 		if f.DefValue != "" && f.DefValue != "false" {
 			usage += "; `" + f.DefValue + "` by default"
 		}
-		fmt.Fprintf(b, "%s| `%s` | %s |\n", head, strings.TrimSpace("--"+f.Name+" "+value), plain(usage))
-		head = ""
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", strings.TrimSpace("--"+f.Name+" "+value), plain(usage)))
 	})
+	return rows
 }
 
 // plain keeps a text from meaning something in Markdown.

@@ -17,7 +17,7 @@ func passkeyList() command {
 	var email string
 	var asJSON bool
 	return command{
-		name: "list", args: "[--email ADDRESS] [--json]", short: "list the passkeys, a line each: id, address, name, making, last use",
+		name: "list", args: "[--email ADDRESS] [--json]", short: "list the passkeys: id, address, name, creation, last use",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			jsonFlag(f, &asJSON)
@@ -71,7 +71,7 @@ func passkeyDelete() command {
 	var email string
 	return command{
 		name: "delete", args: "ID… --email ADDRESS", short: "end passkeys of a person, by the ids that `passkey list` shows",
-		long:  "A passkey is deleted even where the person has no other way to sign in. Sessions that it began go on: `session revoke` ends them.",
+		long:  "Deletes even the last way to sign in. Sessions go on: `session revoke` ends them.",
 		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(1, -1); err != nil {

@@ -37,10 +37,9 @@ func pluginCheck() command {
 	asJSON, values := false, blockValues{}
 	return command{
 		name: "check", args: "[NAME…|PROGRAM [ARG…]] [--plugin-config KEY=VALUE]… [--json]", short: "start plugins, describe them and run the conformance checks",
-		long: "NAME is the label of a plugin block; without one all are checked. An argument with a slash is a program, which\n" +
-			"needs no configuration and is checked in all its roles. It gets the config block that --plugin-config makes, else that of\n" +
-			"the block of config.hcl with this command, else an empty one. At least one call for each role must be answered.\n" +
-			"Ends with what config.hcl still needs.",
+		long: "NAME is the label of a plugin block; without one all are checked. An argument with a slash is a program, which needs\n" +
+			"no configuration: its config block is that of --plugin-config, else of the block in config.hcl with this command.\n" +
+			"Prints at its end the lines that config.hcl still needs.",
 		flags: func(f *pflag.FlagSet) {
 			jsonFlag(f, &asJSON)
 			f.Var(values, "plugin-config", "a `key=value` of the config block of PROGRAM, the value as JSON or a text; may be given several times")

@@ -17,9 +17,9 @@ import (
 func pluginList() command {
 	var asJSON bool
 	return command{
-		name: "list", args: "[--json]", short: "tell how the plugins of the running host fare, a line each; starts nothing",
-		long: "Asks the running host through server.admin_address. Without one, or when no host runs, it says so and lists\n" +
-			"the plugin blocks of the configuration. Times and calls count since the host started.",
+		name: "list", args: "[--json]", short: "show the state of the running host's plugins",
+		long: "Asks the running host through server.admin_address, else lists the plugin blocks of the configuration. Times and calls\n" +
+			"count since the host started.",
 		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {

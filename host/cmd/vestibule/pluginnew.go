@@ -19,8 +19,7 @@ func pluginNew() command {
 	lang, roles := "go", roleList{}
 	return command{
 		name: "new", args: "NAME [--lang go|node|python] [--role dispenser|org_setup|listener|identity_provider|validator]…", short: "write a plugin with its test into the new folder NAME",
-		long: "The plugin builds and passes `plugin check` as it is. It needs no clone of Vestibule: in Go it is a module that requires\n" +
-			"the SDK, in Node and Python the SDK is a file beside it. Nothing is overwritten.",
+		long: "The plugin builds and passes `plugin check`. It needs no clone of Vestibule. Nothing is overwritten.",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&lang, "lang", lang, "the `language`: "+strings.Join(scaffold.Languages(), ", "))
 			f.Var(&roles, "role", "a `role`: "+strings.Join(scaffold.Roles(), ", ")+"; may be given several times (default dispenser)")

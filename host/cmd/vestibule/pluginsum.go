@@ -17,9 +17,8 @@ import (
 func pluginSum() command {
 	return command{
 		name: "sum", args: "FILE…", short: "print the sha256 of programs, for config.hcl",
-		long: "A FILE of checksums, as sha256sum prints them for the platforms that a plugin is published for, gives the line\n" +
-			"for config.hcl of each; that of this machine's platform is marked. - reads such a file from the standard input.\n" +
-			"A folder, such as node_modules, has one checksum for everything below it.",
+		long: "A FILE of checksums, as sha256sum prints them, gives a line for config.hcl for each platform; - reads the standard\n" +
+			"input. A folder, such as node_modules, has one checksum.",
 		run: func(_ context.Context, in *invocation) error {
 			if err := in.need(1, -1); err != nil {
 				return err

@@ -23,14 +23,9 @@ import (
 func serveCommand() command {
 	return command{
 		name: "serve", short: "start the host",
-		long: "Waits up to database.start_wait for a database that is away, migrates its own tables, creates the stock\n" +
-			"tables where they are missing, starts the plugins, listens, and prints one line with the listening address\n" +
-			"(and public_url where it differs) when it is ready, which it also tells systemd (Type=notify). SIGTERM\n" +
-			"drains: for server.drain it goes on serving while /readyz says 503, and then it lets requests under way\n" +
-			"finish. SIGINT skips the first. A second signal ends it at once. SIGHUP reloads plugins, the front-end app,\n" +
-			"the TLS files and the log level: all of them, or nothing after an error. It logs each other setting that\n" +
-			"has changed and needs a restart. It refuses a file that has become empty, and one without a dispenser that\n" +
-			"is in use.",
+		long: "Migrates its own tables, creates missing users and password_reset_tokens, starts the plugins, and prints its address\n" +
+			"when it is ready. SIGTERM drains for server.drain, then stops. SIGINT stops at once. SIGHUP reads the configuration\n" +
+			"again, all or nothing. A second SIGTERM or SIGINT ends requests under way.",
 		run: serve,
 	}
 }

@@ -22,7 +22,7 @@ func sessionList() command {
 	var email string
 	var asJSON bool
 	return command{
-		name: "list", args: "[--email ADDRESS] [--json]", short: "list the sessions, a line each: id, user, address, last seen, kept or not, device",
+		name: "list", args: "[--email ADDRESS] [--json]", short: "list the sessions: id, user, address, last seen, kept or not, device",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			jsonFlag(f, &asJSON)
@@ -88,12 +88,11 @@ func sessionRevoke() command {
 	var email string
 	var all bool
 	return command{
-		name: "revoke", args: "ID… | --email ADDRESS | --all", short: "end sessions, and the devices that would bring them back",
-		long: "ID is the beginning of what `session list` shows, at least 8 digits. With --email all sessions of the person end,\n" +
-			"with --all those of everybody. Machine tokens stay.",
+		name: "revoke", args: "ID… | --email ADDRESS | --all", short: "end sessions and their devices",
+		long: "ID is the beginning of an id of `session list`, at least 8 digits. Machine tokens stay.",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
-			f.BoolVar(&all, "all", false, "end every session and device of everybody, without asking")
+			f.BoolVar(&all, "all", false, "end the sessions of everybody, without asking")
 		},
 		run: func(ctx context.Context, in *invocation) error {
 			ways := 0

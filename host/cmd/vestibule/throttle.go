@@ -16,7 +16,7 @@ func throttleCommands() []command { return []command{throttleList(), throttleCle
 func throttleList() command {
 	var asJSON bool
 	return command{
-		name: "list", args: "[--json]", short: "list the open counters of attempts, a line each: kind, login, client, count, end of the window",
+		name: "list", args: "[--json]", short: "list the counters of attempts: kind, login, client, count, end of the window",
 		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {

@@ -21,13 +21,12 @@ func tokenAdd() command {
 	var wanted host.TokenRequest
 	return command{
 		name: "add", args: `--email ADDRESS --name NAME [--expires 90d] [--route ROUTE] [--write] [--json]`, short: "make a machine token and print it, once",
-		long: "The token stands for the person at /odata/ or, with --route, at that one proxy route, which must have tokens = true;\n" +
-			"--route verify is /auth/verify?tokens=true. Without --write it only reads: it changes no row at /odata/, and at a route it is for GET and HEAD alone.\n" +
-			"Nobody can print it again: make another one instead.",
+		long: "The token acts for the person at /odata/ or, with --route, at one proxy route with tokens = true; --route verify is\n" +
+			"/auth/verify?tokens=true. Without --write it only reads. It cannot be printed again.",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
-			f.StringVar(&wanted.Name, "name", "", "what the token is called in lists, such as its program; a `name`")
-			f.StringVar(&expires, "expires", "", "how long it lasts, a `duration` such as 12h or 365d; 90d, or auth.tokens.max_lifetime where that is less, when absent")
+			f.StringVar(&wanted.Name, "name", "", "the token's `name` in lists, such as its program")
+			f.StringVar(&expires, "expires", "", "a `duration` such as 12h or 365d; without it 90d, at most auth.tokens.max_lifetime")
 			f.StringVar(&wanted.Route, "route", "", "the one `route` that it opens, in place of /odata/")
 			f.BoolVar(&wanted.Write, "write", false, "it may also change rows at /odata/ or, with --route, use other methods than GET and HEAD")
 			f.BoolVar(&asJSON, "json", false, "print a JSON object: the token, and what the command list shows of it")
@@ -85,7 +84,7 @@ func tokenList() command {
 	var email string
 	var asJSON bool
 	return command{
-		name: "list", args: "[--email ADDRESS] [--json]", short: "list the machine tokens, a line each: id, address, name, place, end, last use",
+		name: "list", args: "[--email ADDRESS] [--json]", short: "list the machine tokens: id, address, name, place, end, last use",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			jsonFlag(f, &asJSON)

@@ -27,8 +27,7 @@ func userAdd() command {
 	var p newPerson
 	return command{
 		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin | --invite [--lang LANGUAGE]]`, short: "add a person",
-		long: "With --invite the person gets a mail with a link that works once, for 7 days, and opens the screen that sets a password, or that of a passkey or an identity where there are no passwords.\n" +
-			"A running host sends it. Until then nobody signs in with that address. `user reset-link` prints another link.",
+		long: "With --invite a running host mails the person a link that works once, for 7 days. `user reset-link` prints another.",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &p.email)
 			f.StringVar(&p.name, "name", "", "the `name` to greet the person with")
@@ -99,8 +98,8 @@ func (in *invocation) needPerson(email string) error {
 func userList() command {
 	var asJSON bool
 	return command{
-		name: "list", args: "[--json]", short: "list the people, a line each: id, address, name, state",
-		long:  "The state is enabled, disabled (by `user disable`), or not active (by auth.active, from columns of users).",
+		name: "list", args: "[--json]", short: "list the people: id, address, name, state",
+		long:  "The state is enabled, disabled (by `user disable`), or not active (by auth.active).",
 		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
@@ -194,7 +193,7 @@ func userPasswd() command {
 	var email string
 	var stdin bool
 	return command{
-		name: "passwd", args: "--email ADDRESS [--password-stdin]", short: "give a person another password, which ends all sessions and devices",
+		name: "passwd", args: "--email ADDRESS [--password-stdin]", short: "set a new password and end all sessions and devices",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			passwordFlag(f, &stdin)
@@ -222,7 +221,7 @@ func userResetLink() command {
 	var email string
 	return command{
 		name: "reset-link", args: "--email ADDRESS", short: "print a link to set a new password",
-		long:  "The link replaces any that was mailed before, also that of an invitation. Hand it over by a way that only this person reads.",
+		long:  "The link replaces any that was mailed before. Hand it over where only this person reads it.",
 		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.needPerson(email); err != nil {

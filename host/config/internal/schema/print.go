@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -132,25 +133,62 @@ func wrap(text string, width int) []string {
 // files config.hcl and .ui5-sources.hcl.
 func Reference(root, sources Block) string {
 	var b strings.Builder
-	for _, block := range root.Blocks {
-		referenceBlock(&b, block, "")
-	}
+	referenceBlocks(&b, root.Blocks, "")
 	b.WriteString("### `source` in .ui5-sources.hcl\n\n")
 	referenceKeys(&b, sources.Blocks[0])
 	return b.String()
 }
 
-func referenceBlock(b *strings.Builder, block Block, above string) {
-	name := above + block.Name
-	title := name
-	if block.Label != "" {
-		title += " \"" + strings.ToUpper(block.Label) + "\""
+func referenceBlocks(b *strings.Builder, blocks []Block, above string) {
+	for i, block := range blocks {
+		name := above + block.Name
+		title := name
+		if block.Label != "" {
+			title += " \"" + strings.ToUpper(block.Label) + "\""
+		}
+		fmt.Fprintf(b, "### `%s`\n\n%s", title, block.Doc)
+		if j := slices.IndexFunc(blocks[:i], block.partOf); j >= 0 {
+			fmt.Fprintf(b, " It has the keys and blocks of `%s`%s.\n\n", above+blocks[j].Name, block.lacking(blocks[j]))
+			continue
+		}
+		b.WriteString("\n\n")
+		referenceKeys(b, block)
+		referenceBlocks(b, block.Blocks, name+".")
 	}
-	fmt.Fprintf(b, "### `%s`\n\n%s\n\n", title, block.Doc)
-	referenceKeys(b, block)
-	for _, inner := range block.Blocks {
-		referenceBlock(b, inner, name+".")
+}
+
+// partOf reports whether other has all keys and blocks of b, with the same meaning.
+func (b Block) partOf(other Block) bool {
+	for _, k := range b.Keys {
+		if same, ok := other.Key(k.Name); !ok || same.row() != k.row() {
+			return false
+		}
 	}
+	for _, inner := range b.Blocks {
+		if !slices.ContainsFunc(other.Blocks, func(o Block) bool { return o.Name == inner.Name && inner.partOf(o) }) {
+			return false
+		}
+	}
+	return len(b.Keys) > 1
+}
+
+// lacking returns the part of a sentence that names what b does not have of other.
+func (b Block) lacking(other Block) string {
+	var names []string
+	for _, k := range other.Keys {
+		if _, ok := b.Key(k.Name); !ok {
+			names = append(names, "`"+k.Name+"`")
+		}
+	}
+	for _, o := range other.Blocks {
+		if !slices.ContainsFunc(b.Blocks, func(inner Block) bool { return inner.Name == o.Name }) {
+			names = append(names, "`"+o.Name+"`")
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " except " + strings.Join(names, ", ")
 }
 
 func referenceKeys(b *strings.Builder, block Block) {
@@ -159,27 +197,32 @@ func referenceKeys(b *strings.Builder, block Block) {
 	}
 	b.WriteString("| Key | Type | Default | Meaning |\n|---|---|---|---|\n")
 	for _, k := range block.Keys {
-		kind := k.Kind.String()
-		if len(k.OneOf) > 0 {
-			kind = strings.ReplaceAll(list(k.OneOf), ", ", " \\| ")
-		}
-		if k.Null {
-			kind += " or null"
-		}
-		def := "none"
-		switch {
-		case k.Def != "":
-			def = "`" + k.Def + "`"
-		case k.Required:
-			def = "required"
-		case len(k.OneOf) > 0:
-			def = "see right"
-		}
-		doc := k.Doc
-		if k.Sample != "" {
-			doc += "; such as `" + k.Sample + "`"
-		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Name, kind, def, doc)
+		b.WriteString(k.row())
 	}
 	b.WriteString("\n")
+}
+
+// row returns the line of the table for a key.
+func (k Key) row() string {
+	kind := k.Kind.String()
+	if len(k.OneOf) > 0 {
+		kind = strings.ReplaceAll(list(k.OneOf), ", ", " \\| ")
+	}
+	if k.Null {
+		kind += " or null"
+	}
+	def := "none"
+	switch {
+	case k.Def != "":
+		def = "`" + k.Def + "`"
+	case k.Required:
+		def = "required"
+	case len(k.OneOf) > 0:
+		def = "see right"
+	}
+	doc := k.Doc
+	if k.Sample != "" {
+		doc += "; such as `" + k.Sample + "`"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", k.Name, kind, def, doc)
 }
