@@ -208,7 +208,7 @@ func (k Key) row() string {
 	if len(k.OneOf) > 0 {
 		kind = strings.ReplaceAll(list(k.OneOf), ", ", " \\| ")
 	}
-	if k.Null {
+	if k.Null && k.Def != "null" {
 		kind += " or null"
 	}
 	def := "none"
@@ -222,7 +222,7 @@ func (k Key) row() string {
 	}
 	doc := k.Doc
 	if k.Sample != "" {
-		doc += "; such as `" + k.Sample + "`"
+		doc += "; e.g. `" + k.Sample + "`"
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", k.Name, kind, def, doc)
 }
