@@ -22,7 +22,7 @@ type Config struct {
 	Auth       Auth                `koanf:"auth" doc:"The rules of sign-in."`
 	Identities map[string]Identity `koanf:"identity" label:"name" check:"identity_name" doc:"An account elsewhere with which people sign in: a button on the sign-in page, in the order of the file."`
 	Mail       Mail                `koanf:"mail" doc:"How mail leaves the outbox."`
-	Routes     map[string]Route    `koanf:"route" label:"name" check:"route_name" doc:"A named page of the application: exactly one of file, dir, proxy and redirect. Logout goes to home, login to dashboard; terms, privacy and cookies become links on the sign-in screen."`
+	Routes     map[string]Route    `koanf:"route" label:"name" check:"route_name" doc:"A named page: exactly one of file, dir, proxy and redirect. Logout goes to home, login to dashboard; terms, privacy and cookies become links on the sign-in screen."`
 	UI         UI                  `koanf:"ui" is:"live" doc:"The front-end app."`
 	Plugins    map[string]Plugin   `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Only one plugin may have the role org_setup."`
 	OData      OData               `koanf:"odata" doc:"The query endpoint under /odata/."`
@@ -91,7 +91,7 @@ type Session struct {
 type Auth struct {
 	LoginField    string        `koanf:"login_field" default:"email" check:"login_field" doc:"the column of users that people sign in with"`
 	Active        *string       `koanf:"active" check:"filled" sample:"deleted_at eq null and is_active" doc:"who may sign in: a $filter condition over columns of users; null: everybody who is not disabled"`
-	Dispensers    []string      `koanf:"dispensers" default:"[]" is:"live" check:"plugin_name" sample:"[\"totp\", \"terms\"]" doc:"plugins with the role dispenser, in the order in which they are asked; required if there are several"`
+	Dispensers    []string      `koanf:"dispensers" default:"[]" is:"live" check:"plugin_name" sample:"[\"totp\", \"terms\"]" doc:"plugins with the role dispenser, in the order of asking; required if there are several"`
 	Recent        time.Duration `koanf:"recent" default:"10m" check:"lifetime" doc:"how fresh a sign-in must be to change credentials"`
 	RedirectHosts []string      `koanf:"redirect_hosts" default:"[]" check:"redirect_host" sample:"[\"https://crm.example.com\"]" doc:"other origins that a redirect intent may name, without a path"`
 	Throttle      Throttle      `koanf:"throttle" doc:"Failed attempts to sign in."`
@@ -119,7 +119,7 @@ type Reset struct {
 type Password struct {
 	SignIn    bool   `koanf:"sign_in" default:"true" doc:"false: only passkeys and identities sign people in"`
 	MinLength int    `koanf:"min_length" default:"12" check:"positive" doc:"characters of a new password"`
-	Hash      string `koanf:"hash" default:"argon2id" oneof:"argon2id bcrypt keep" doc:"format of new hashes, and of old ones from the next sign-in on. keep: the format that the user has. bcrypt: $2y$, cost 12, at most 72 bytes"`
+	Hash      string `koanf:"hash" default:"argon2id" oneof:"argon2id bcrypt keep" doc:"format of new hashes, and of old ones after the next sign-in. keep: the user's format. bcrypt: $2y$, cost 12, at most 72 bytes"`
 }
 
 // Passkeys is the block auth.passkeys.
@@ -138,7 +138,7 @@ type Tokens struct {
 type Identity struct {
 	Plugin string  `koanf:"plugin" check:"filled" doc:"a plugin with the role identity_provider"`
 	Label  *string `koanf:"label" check:"filled" sample:"Company account" doc:"text of the button; null: the name of the block"`
-	Link   string  `koanf:"link" default:"never" oneof:"never confirm verified_email" doc:"how a new identity is linked. never: on the account screen; confirm: by the next sign-in of the browser; verified_email: to the user whose address both the provider and you have verified"`
+	Link   string  `koanf:"link" default:"never" oneof:"never confirm verified_email" doc:"how a new identity is linked. never: on the account screen; confirm: by the browser's next sign-in; verified_email: to the user with the same verified address"`
 	Create bool    `koanf:"create" default:"false" doc:"true: a new identity makes a user, if the provider has verified the address and no user has it"`
 }
 
@@ -167,9 +167,9 @@ type Route struct {
 	Dir         *string           `koanf:"dir" default:"" is:"path" check:"filled" doc:"a directory to serve"`
 	Proxy       *string           `koanf:"proxy" default:"" check:"proxy" doc:"URL to pass requests to, with X-Vestibule-User, -Email and -Name"`
 	Redirect    *string           `koanf:"redirect" default:"" check:"redirect" doc:"URL or path to send the browser to"`
-	Guard       string            `koanf:"guard" default:"" oneof:"guards" doc:"who may pass: session: signed in; settled: also done with all steps; none: everybody. Default: none for home, terms, privacy and cookies, settled for others. Required for a proxy or dir at / or with one of these names"`
+	Guard       string            `koanf:"guard" default:"" oneof:"guards" doc:"session: signed in; settled: and done with all steps; none: everybody. Default: none for home, terms, privacy and cookies, else settled. Required for a proxy or dir at / or with one of these names"`
 	StripPrefix bool              `koanf:"strip_prefix" default:"false" doc:"proxy only: the application sees / instead of path, and the prefix in X-Forwarded-Prefix"`
-	Headers     map[string]string `koanf:"headers" default:"{}" check:"identity_column" sample:"{ \"Remote-User\" = \"email\" }" doc:"proxy only: further headers with id, name, email or another column of the signed-in user; the host removes them from requests of clients"`
+	Headers     map[string]string `koanf:"headers" default:"{}" check:"identity_column" sample:"{ \"Remote-User\" = \"email\" }" doc:"proxy only: further headers with columns of the signed-in user; clients cannot send them"`
 	Assertion   bool              `koanf:"assertion" default:"false" doc:"proxy only: X-Vestibule-Assertion has the user in a signed token (JWT, ES256; keys at /auth/jwks.json); see docs/forward-auth.md"`
 	Tokens      bool              `koanf:"tokens" default:"false" doc:"proxy only: machine tokens made for this route open it, too"`
 }

@@ -204,9 +204,9 @@ func referenceKeys(b *strings.Builder, block Block) {
 
 // row returns the line of the table for a key.
 func (k Key) row() string {
-	kind := k.Kind.String()
+	kind := strings.TrimSuffix(k.Kind.String(), " of strings")
 	if len(k.OneOf) > 0 {
-		kind = strings.ReplaceAll(list(k.OneOf), ", ", " \\| ")
+		kind = list(k.OneOf)
 	}
 	if k.Null && k.Def != "null" {
 		kind += " or null"
