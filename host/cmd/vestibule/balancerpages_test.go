@@ -62,7 +62,7 @@ func TestBalancerPagesFitTheHost(t *testing.T) {
 func defaultOf(t *testing.T, key string) time.Duration {
 	t.Helper()
 	var longest time.Duration
-	for _, m := range regexp.MustCompile("(?m)^\\| `"+key+"` \\| duration[^|]*\\| `\"([^\"]+)\"`").FindAllStringSubmatch(document(t, "configuration.md"), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `"+key+"` \\| duration[^|`]*`\"([^\"]+)\"`").FindAllStringSubmatch(document(t, "configuration.md"), -1) {
 		d, err := time.ParseDuration(m[1])
 		if err != nil {
 			t.Fatal(err)

@@ -98,7 +98,7 @@ func keys(t *testing.T) map[string]string {
 			block = m[1]
 			known[block] = "block"
 		}
-		if m := regexp.MustCompile("^\\| `([a-z_0-9]+)` \\| [^`]*\\| (?:`(.*?)`|required|[^|]*) \\|").FindStringSubmatch(strings.ReplaceAll(line, `\|`, "/")); m != nil && block != "" {
+		if m := regexp.MustCompile("^\\| `([a-z_0-9]+)` \\| [^`|]*(?:`(.*?)`)? ?\\|").FindStringSubmatch(line); m != nil && block != "" {
 			known[block+"."+m[1]] = m[2]
 		}
 	}

@@ -195,7 +195,7 @@ func referenceKeys(b *strings.Builder, block Block) {
 	if len(block.Keys) == 0 {
 		return
 	}
-	b.WriteString("| Key | Type | Default | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("| Key | Type and default | Meaning |\n|---|---|---|\n")
 	for _, k := range block.Keys {
 		b.WriteString(k.row())
 	}
@@ -211,18 +211,15 @@ func (k Key) row() string {
 	if k.Null && k.Def != "null" {
 		kind += " or null"
 	}
-	def := "none"
 	switch {
 	case k.Def != "":
-		def = "`" + k.Def + "`"
+		kind += "; `" + k.Def + "`"
 	case k.Required:
-		def = "required"
-	case len(k.OneOf) > 0:
-		def = "see right"
+		kind += ", required"
 	}
 	doc := k.Doc
 	if k.Sample != "" {
 		doc += "; e.g. `" + k.Sample + "`"
 	}
-	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", k.Name, kind, def, doc)
+	return fmt.Sprintf("| `%s` | %s | %s |\n", k.Name, kind, doc)
 }
