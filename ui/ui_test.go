@@ -47,10 +47,26 @@ func accountAsset(t *testing.T) string {
 	return ""
 }
 
-// allAssets are those of the page, of the error pages and of the account screen.
+// explorerParts returns the files that the explorer loads on demand.
+func explorerParts(t *testing.T) []string {
+	t.Helper()
+	var parts []string
+	for _, name := range assetsOf(t, "explorer.html") {
+		for _, m := range regexp.MustCompile(`"/ui/auth/(assets/[a-z]+-[A-Z0-9]{8}\.(?:js|css))"`).FindAllStringSubmatch(read(t, name), -1) {
+			parts = append(parts, m[1])
+		}
+	}
+	if len(parts) == 0 {
+		t.Fatal("the explorer loads nothing on demand")
+	}
+	return parts
+}
+
+// allAssets returns those of the page, of the error pages, of the explorer, and of
+// what is loaded on demand.
 func allAssets(t *testing.T) []string {
 	t.Helper()
-	return slices.Concat(assets(t), []string{accountAsset(t)}, assetsOf(t, "error.html"), assetsOf(t, "explorer.html"))
+	return slices.Concat(assets(t), []string{accountAsset(t)}, assetsOf(t, "error.html"), assetsOf(t, "explorer.html"), explorerParts(t))
 }
 
 func assetsOf(t *testing.T, page string) []string {

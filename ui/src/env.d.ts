@@ -19,8 +19,37 @@ declare module '*.properties?explorer' {
   export default messages;
 }
 
+// The words of the modules of the explorer that are loaded on demand.
+declare module '*.properties?chart' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?columns' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?form' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?facets' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?counts' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?export' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+
 /** True under `npm run dev` alone; the build drops what stands behind it. */
 declare const DEV: boolean;
 
 /** The address of the module with the account screen, which is loaded on demand. */
 declare const ACCOUNT: string;
+
+/** The addresses of the modules of the explorer that are loaded on demand, and of their style. */
+declare const PARTS: { [name: string]: string };

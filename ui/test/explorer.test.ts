@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { change, columnsOf, queryOf, readState, resolve, searched, shownOf, target, totals, unknown, writeState } from '../src/explorer/address.ts';
+import { columnsOf, queryOf, readState, resolve, shownOf, target, unknown, valuesOf, writeState } from '../src/explorer/address.ts';
 import { Cells, keyOf } from '../src/explorer/cells.ts';
+import { spans } from '../src/explorer/chart.ts';
+import { texts } from '../src/explorer/export.ts';
+import { groupsOf, rowsOfGroup, totals } from '../src/explorer/groups.ts';
 import { equals, filterOf, type Condition } from '../src/explorer/condition.ts';
 import { readable, readModel, type Column, type Kind } from '../src/explorer/model.ts';
 import { Local, plain } from '../src/explorer/notation.ts';
-import { texts } from '../src/explorer/share.ts';
+import { change, narrowedTo, searched } from '../src/explorer/state.ts';
 import { read, write } from '../src/explorer/typed.ts';
 import { Words } from '../src/i18n.ts';
 
@@ -315,7 +318,7 @@ test('explorer: queries', () => {
     queryOf({ ...state, group: 'category_id', sort: 'rows_in_group desc', search: '' }, place, sets).options[0]?.[1],
     "filter(contains(tolower(category/label),tolower('Tent')) and price ge 5 and price le 6)/groupby((category_id,category/label),aggregate($count as rows_in_group,price with sum as price))",
   );
-  assert.equal(totals(readState('#/Products', sets), columnsOf(place, sets), ''), 'aggregate(price with sum as price)');
+  assert.equal(totals(readState('#/Products?~sums=1', sets), columnsOf(place, sets), ''), 'aggregate(price with sum as price)');
   assert.equal(target({ path: 'A', options: [['$filter', "a eq 'ü&#+%;'"]] }), "A?$filter=a%20eq%20'%C3%BC%26%23%2B%25%3B'");
 });
 
@@ -329,13 +332,76 @@ test('explorer: annotations for tables and numbers', () => {
   assert.deepEqual(shown('#/Products'), ['name', 'price']);
   assert.deepEqual(shown('#/Products?status.eq=Open&~sort=id'), ['name', 'price', 'id', 'status']);
   assert.deepEqual(shown('#/Products?~all=1'), columns.map((c) => c.path));
+  assert.deepEqual(shown('#/Products?~columns=price,id,price'), ['price', 'id']);
+  assert.deepEqual(shown('#/Products?~columns=*'), columns.map((c) => c.path));
+  const query = (hash: string): string => target(queryOf(readState(hash, all), place, all));
+  assert.equal(query('#/Products?~columns=weight,price'), 'Products?$select=weight,price,name,id');
+  assert.equal(query('#/Products?~columns=category_id'), 'Products?$select=category_id,id&$expand=category($select=label)');
+  assert.deepEqual(unknown(readState('#/Products?~columns=price,nope', all), columns), ['nope']);
+  assert.equal(writeState(readState('#/Products?~columns=price,id&~size=100&~skip=100', all)), '#/Products?%7Ecolumns=price%2Cid&%7Esize=100&%7Eskip=100');
+  assert.equal(readState('#/Products?~size=7', all).size, 50);
   const cells = new Cells(new Words({ '': {}, de: {} }, 'de'));
   const text = (path: string, value: unknown, row?: { [name: string]: unknown }): string => cells.text(columns.find((c) => c.path === path) ?? assert.fail(), value, row);
   assert.deepEqual([text('price', '1235.50'), text('weight', 2.5, { name: 'kg' }), text('weight', 2.5)], ['1.235,50 EUR', '2,5 kg', '2,5']);
+});
+
+test('explorer: the text of annotations stands for a key', () => {
+  const item = (path: string): object => ({ Value: { $Path: path } });
+  const Product = { ...doc.S.Product, '@UI.LineItem': [item('name'), item('category/code')], category_id: { $Type: 'Edm.Int64', '@Common.Text': { $Path: 'category/code' } } };
+  const all = readModel({ ...doc, S: { ...doc.S, Product } });
+  const place = resolve('Products', all) ?? assert.fail();
+  const columns = columnsOf(place, all);
+  assert.equal(columns.find((c) => c.path === 'category_id')?.by, 'category/code');
+  assert.deepEqual(shownOf(readState('#/Products', all), place.type, columns).map((c) => c.path), ['name', 'category_id']);
+  assert.equal(target(queryOf(readState('#/Products', all), place, all)), 'Products?$expand=category($select=code)');
 });
 
 test('explorer: texts for other programs cannot be left', () => {
   const all = texts(`https://a/odata/P?$filter=a eq 'x"'`);
   assert.equal(all['curl'], `curl -H 'Accept: application/json' 'https://a/odata/P?$filter=a eq %27x"%27'`);
   assert.equal(all['Power Query'], `OData.Feed("https://a/odata/P?$filter=a eq 'x""'", null, [Implementation = "2.0"])`);
+  assert.equal(texts('https://a/P', `vst_a'b`)['curl'], `curl -H 'Accept: application/json' -H 'Authorization: Bearer vst_a'\\''b' 'https://a/P'`);
+});
+
+test('explorer: groups by months, two at once, with totals', () => {
+  const Product = { ...doc.S.Product, made: { $Type: 'Edm.Date', $Nullable: true }, at: { $Type: 'Edm.DateTimeOffset', $Nullable: true }, fee: { $Type: 'Edm.Decimal', '@Measures.ISOCurrency': { $Path: 'name' } } };
+  const all = readModel({ ...doc, S: { ...doc.S, Product } });
+  const place = resolve('Products', all) ?? assert.fail();
+  const columns = columnsOf(place, all);
+  const apply = (hash: string): string => queryOf(readState(hash, all), place, all).options.map(([, value]) => value).join(' | ');
+  assert.equal(
+    apply('#/Products?price.ge=5&~group=at.month,category_id&~total=average&~sort=at.month+desc'),
+    'filter(price ge 5)/compute(year(at) as group_at_year,month(at) as group_at_month)/groupby((group_at_year,group_at_month,category_id,category/label),aggregate($count as rows_in_group,price with average as price)) | group_at_year desc,group_at_month desc',
+  );
+  assert.equal(apply('#/Products?~group=made.year&~total=max'), 'compute(year(made) as group_made_year)/groupby((group_made_year),aggregate($count as rows_in_group,price with max as price,at with max as at))');
+  // A sum over several currencies is none, unless each group has one.
+  assert.equal(apply('#/Products?~group=name'), 'groupby((name),aggregate($count as rows_in_group,price with sum as price,fee with sum as fee))');
+  assert.equal(totals(readState('#/Products?~total=min', all), columns, ''), 'aggregate(price with min as price,made with min as made,at with min as at)');
+  assert.deepEqual(unknown(readState('#/Products?~group=at.week,price.month,made.year&~sort=made.year', all), columns), ['at.week', 'price.month']);
+
+  const leads = (hash: string, row: { [name: string]: unknown }): string => {
+    const state = readState(hash, all);
+    return writeState(rowsOfGroup(state, groupsOf(state, columns), row));
+  };
+  const month = { group_at_year: 2026, group_at_month: 2, category_id: '7' };
+  assert.equal(leads('#/Products?at.ge=2026-02-10T00:00:00Z&~group=at.month,category_id&~chart=rows_in_group', month), '#/Products?at.ge=2026-02-10T00%3A00%3A00Z&at.ge=2026-02-01T00%3A00%3A00Z&at.lt=2026-03-01T00%3A00%3A00Z&category_id.is=7');
+  assert.equal(leads('#/Products?~group=made.month', { group_made_year: 9999, group_made_month: 12 }), '#/Products?made.ge=9999-12-01&made.le=9999-12-31');
+  assert.equal(leads('#/Products?~group=at.year', { group_at_year: 9999 }), '#/Products?at.ge=9999-01-01T00%3A00%3A00Z&at.le=9999-12-31T23%3A59%3A59.999999Z');
+  assert.equal(leads('#/Products?~group=at.year', { group_at_year: null }), '#/Products?at.null=');
+  assert.equal(new Local('de').partText('2026-05'), 'Mai 2026');
+});
+
+test('explorer: bars of a chart', () => {
+  assert.deepEqual(spans([10, 5, undefined, 0]), [{ from: 0, size: 1 }, { from: 0, size: 0.5 }, undefined, { from: 0, size: 0 }]);
+  assert.deepEqual(spans([3, -1]), [{ from: 0.25, size: 0.75 }, { from: 0, size: 0.25 }]);
+  assert.deepEqual(spans([0]), [{ from: 0, size: 0 }]);
+});
+
+test('explorer: values of a column', () => {
+  const state = readState('#/Products?category_id.is=1&price.ge=5&~search=dome', sets);
+  const columns = columnsOf(resolve('Products', sets) ?? assert.fail(), sets);
+  const find = (path: string): Column => columns.find((c) => c.path === path) ?? assert.fail();
+  assert.deepEqual(valuesOf(state, columns, find('category_id')), [['$apply', 'filter(price ge 5)/search(dome)/groupby((category_id,category/label),aggregate($count as rows_in_group))'], ['$orderby', 'rows_in_group desc']]);
+  assert.equal(valuesOf(state, columns, find('name'))[0]?.[1], 'filter(category_id eq 1 and price ge 5)/search(dome)/groupby((name),aggregate($count as rows_in_group))');
+  assert.deepEqual(['category_id', 'price', 'name'].map((path) => narrowedTo(state, path)), ['is 1', 'ge 5', '']);
 });

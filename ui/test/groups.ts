@@ -2,7 +2,9 @@
 // internal/suites/explorer writes a case a line and reads a finding a line.
 
 import { createInterface } from 'node:readline';
-import { change, columnsOf, countName, insideOf, narrow, queryOf, readState, resolve, target, unknown, writeState, type Place, type Query, type State } from '../src/explorer/address.ts';
+import { columnsOf, queryOf, readState, resolve, target, unknown, writeState, type Place, type Query } from '../src/explorer/address.ts';
+import { countName, groupsOf, rowsOfGroup } from '../src/explorer/groups.ts';
+import { change, narrow, type State } from '../src/explorer/state.ts';
 import { keyOf } from '../src/explorer/cells.ts';
 import { readModel, type Column, type EntitySet } from '../src/explorer/model.ts';
 import { Local } from '../src/explorer/notation.ts';
@@ -105,7 +107,7 @@ async function follow(c: Case, state: State, place: Place, columns: Column[], se
   const counts = rows.map((row) => Number(valueAt(row, countName)));
   const sum = counts.reduce((all, n) => all + n, 0);
   if (sum !== finding.ids.length) finding.faults.push(`the groups by ${c.group} count ${String(sum)} of ${String(finding.ids.length)} rows`);
-  const links = rows.map((row) => insideOf(state, column, valueAt(row, column.path)));
+  const links = rows.map((row) => rowsOfGroup(state, groupsOf(change(state, { group: c.group }), columns), row));
   const addresses = links.map(writeState);
   addresses.forEach((address, i) => {
     if (addresses.indexOf(address) !== i) finding.faults.push(`two groups by ${c.group} lead to ${address}`);

@@ -6,23 +6,25 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { gzip } from 'pako';
-import { accountEntry, base, bundleFiles, errorPage, errorWords, isMain, options, page, root } from './plugin.mjs';
+import { accountEntry, base, bundleFiles, errorPage, errorWords, isMain, options, page, partEntries, root } from './plugin.mjs';
 
 const brotli = createRequire(import.meta.url)('brotli-wasm');
 
 export async function buildInto(dist) {
   const shared = { ...options, minify: true, entryNames: 'assets/[name]-[hash]', outdir: dist, write: false };
-  // The account screen first: the app names it by the hash of its content.
-  const { outputFiles: account } = await build({ ...shared, entryPoints: accountEntry, define: { DEV: 'false', ACCOUNT: '""' } });
+  // What is loaded on demand first: the app and the explorer name it by the hash of its content.
+  const late = await build({ ...shared, entryPoints: { ...accountEntry, ...partEntries }, define: { DEV: 'false', ACCOUNT: '""', PARTS: '{}' } });
+  const address = Object.fromEntries(late.outputFiles.map(({ path }) => [baseName(path).split('-')[0], base + 'assets/' + baseName(path)]));
+  const { account, ...parts } = address;
   const result = await build({
     ...shared,
     entryPoints: { main: 'src/main.ts', error: 'src/error.ts', explorer: 'src/explorer/main.ts' },
-    define: { DEV: 'false', ACCOUNT: JSON.stringify(base + 'assets/' + baseName(account[0].path)) },
+    define: { DEV: 'false', ACCOUNT: JSON.stringify(account), PARTS: JSON.stringify(parts) },
   });
   rmSync(dist, { recursive: true, force: true });
   const names = {};
   let style = '';
-  for (const file of [...account, ...result.outputFiles]) {
+  for (const file of [...late.outputFiles, ...result.outputFiles]) {
     const name = 'assets/' + baseName(file.path);
     names[name.replace(/-[^-]+\./, '.')] = name;
     if (/\/main-[^/]+\.css$/.test(name)) style = file.text;

@@ -58,11 +58,16 @@ const forUI5 = (key) => key.startsWith('ui5.');
 /** Those of the account screen, which come with its module. */
 const forAccount = (key) => key.startsWith('account.');
 
-/** The words of the app, of the account screen, or of the explorer. */
+/** The modules of the explorer that are loaded on demand; each has the words that begin with its name. */
+const parts = ['chart', 'columns', 'counts', 'export', 'facets', 'form'];
+const forPart = (key) => parts.includes(key.split('.')[0]);
+
+/** The words of the app, of the account screen, of the explorer, or of a part of it. */
 const wordsFor = (suffix) => (key) => {
   if (suffix === '?explorer') return forExplorer(key) || everybodys.includes(key);
   if (suffix === '?account') return forAccount(key);
-  return !forErrorPages(key) && !forExplorer(key) && !forUI5(key) && !forAccount(key);
+  if (suffix !== '') return key.startsWith(`${suffix.slice(1)}.`);
+  return !forErrorPages(key) && !forExplorer(key) && !forUI5(key) && !forAccount(key) && !forPart(key);
 };
 
 const only = (texts, wanted) => Object.fromEntries(Object.entries(texts).filter(([key]) => wanted(key)));
@@ -97,6 +102,9 @@ export const properties = {
 
 /** The entry of the account screen, a module of its own. */
 export const accountEntry = { account: 'src/account/index.ts' };
+
+/** The entries of the parts of the explorer, and of their style. */
+export const partEntries = { ...Object.fromEntries(parts.map((name) => [name, `src/explorer/${name}.ts`])), style: 'src/explorer/parts.css' };
 
 /** The options of both builds. */
 export const options = {

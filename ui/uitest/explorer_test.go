@@ -75,9 +75,9 @@ func TestExplorer(t *testing.T) {
 	b.Wait(`document.querySelectorAll('tbody tr').length === 1 && document.querySelector('.below').textContent === ''`)
 	b.Fill(`input[aria-label="Filter by Price"]`, kb.Backspace)
 	b.Wait(`document.querySelectorAll('tbody tr').length === 20`)
-	b.Click(`input[type=checkbox]`)
+	b.pick(`[aria-label=Totals]`, "sum")
 	b.Wait(`document.querySelector('tfoot')?.textContent.includes('615.00')`) // 2 + 5 + … + 59, and 20 quarters
-	b.Click(`summary`)
+	b.Click(`.help summary`)
 
 	// Groups lead to their rows.
 	b.Visit(r.base + "/odata/#/Products?~group=category_id")

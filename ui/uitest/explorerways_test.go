@@ -58,9 +58,9 @@ func TestExplorerDownload(t *testing.T) {
 		"#/Many?~group=weight":            {"Download 7 rows as CSV", 7},
 	} {
 		b.Visit(r.base + "/odata/?lang=en" + address)
-		b.Click(`.elsewhere summary`)
-		b.Wait(fmt.Sprintf(`document.querySelector('.elsewhere a')?.textContent === %q`, want.words))
-		file := browsertest.Eval[string](b.Tab, `fetch(document.querySelector('.elsewhere a').href).then((r) => r.text())`)
+		b.Click(`.elsewhere button`)
+		b.Wait(fmt.Sprintf(`document.querySelector('dialog a')?.textContent === %q`, want.words))
+		file := browsertest.Eval[string](b.Tab, `fetch(document.querySelector('dialog a').href).then((r) => r.text())`)
 		if rows, err := csv.NewReader(strings.NewReader(file)).ReadAll(); err != nil || len(rows) != want.rows+1 {
 			t.Errorf("%s: the file has %d lines, %v", address, len(rows), err)
 		}
@@ -177,8 +177,8 @@ func TestExplorerTable(t *testing.T) {
 	if got := heads(); got != "Name,Price,Maker,Weight" {
 		t.Errorf("narrowed down by weight, the columns are %s", got)
 	}
-	b.Click(`.check:last-of-type input`)
-	b.Wait(`location.hash.includes('all=1') && document.querySelectorAll('thead th').length === 6`)
+	b.Visit(r.base + "/odata/?lang=en#/Many?~all=1") // an older address
+	b.Wait(`location.hash.includes('columns=*') && document.querySelectorAll('thead th').length === 6`)
 	home := browsertest.Eval[[]string](b.Tab, `[document.querySelector('.home').getAttribute('aria-label'), document.querySelector('.home img, .home p').alt ?? document.querySelector('.home p').textContent]`)
 	if !strings.Contains(home[0], home[1]) || home[1] == "" {
 		t.Errorf("the home link shows %q and is called %q", home[1], home[0])

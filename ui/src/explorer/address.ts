@@ -1,32 +1,12 @@
 // The state of the page is its address: #/Products?name.has=ada&price.ge=10&~sort=price desc&~skip=50. What begins with ~ is no
 // column. A column without an operator, as in price=>10, is of an older address: the notation of the service, with days of UTC.
 
-import { equals, expression, filterOf, type Condition, type Operator, type Unread } from './condition.ts';
+import { expression, filterOf, type Condition, type Operator } from './condition.ts';
+import { countName, groupOf, groups, groupsOf, orderOf, totalWords } from './groups.ts';
 import { readable, type Column, type EntitySet, type Link, type Type } from './model.ts';
 import { plain } from './notation.ts';
+import { everyColumn, narrowed, pageSizes, searched, usualSize, type State } from './state.ts';
 import { read } from './typed.ts';
-
-export interface State {
-  /** The resource, as it stands behind /odata/; empty for the list of sets. */
-  path: string;
-  /** What rows must meet. */
-  conditions: Condition[];
-  /** What was typed or stands in the address and is no condition. No rows are shown while there is any. */
-  unread: Unread[];
-  /** What was typed to search for. */
-  search: string;
-  /** A column, and " desc" behind it for the other direction; empty for the order of the key. */
-  sort: string;
-  skip: number;
-  /** The column by whose values rows are counted and added up; empty for none. */
-  group: string;
-  /** Whether the sums over all rows are shown. */
-  sums: boolean;
-  /** Whether all columns are shown where annotations have a list of them. */
-  all: boolean;
-}
-
-export const pageSize = 50;
 
 /** The operator in an address of text that cannot be read. */
 const unreadable = 'text';
@@ -36,14 +16,18 @@ export function readState(hash: string, sets: Map<string, EntitySet>): State {
   const [path = '', query = ''] = split(hash.replace(/^#\/?/, ''), '?');
   const place = resolve(path, sets);
   const columns = place === undefined ? [] : columnsOf(place, sets);
-  const state: State = { path, conditions: [], unread: [], search: '', sort: '', skip: 0, group: '', sums: false, all: false };
+  const state: State = { path, conditions: [], unread: [], search: '', sort: '', skip: 0, group: '', total: '', chart: '', columns: [], size: usualSize };
   for (const [name, value] of new URLSearchParams(query)) {
     if (name === '~search') state.search = value;
     else if (name === '~sort') state.sort = value;
     else if (name === '~skip') state.skip = /^\d{1,15}$/.test(value) ? Number(value) : 0;
     else if (name === '~group') state.group = value;
-    else if (name === '~sums') state.sums = true;
-    else if (name === '~all') state.all = true;
+    else if (name === '~total') state.total = Object.hasOwn(totalWords, value) ? value : '';
+    else if (name === '~sums') state.total = 'sum'; // of older addresses
+    else if (name === '~chart') state.chart = value;
+    else if (name === '~columns') state.columns = value.split(',').filter((path) => path !== '');
+    else if (name === '~all') state.columns = [everyColumn]; // of older addresses
+    else if (name === '~size') state.size = pageSizes.find((n) => n === Number(value)) ?? usualSize;
     else readCondition(state, columns, name, value);
   }
   return state;
@@ -68,35 +52,21 @@ export function writeState(s: State): string {
   if (s.search !== '') query.set('~search', s.search);
   if (s.group !== '') query.set('~group', s.group);
   if (s.sort !== '') query.set('~sort', s.sort);
-  if (s.sums) query.set('~sums', '1');
-  if (s.all) query.set('~all', '1');
+  if (s.total !== '') query.set('~total', s.total);
+  if (s.chart !== '') query.set('~chart', s.chart);
+  if (s.columns.length > 0) query.set('~columns', s.columns.join(','));
+  if (s.size !== usualSize) query.set('~size', String(s.size));
   if (s.skip > 0) query.set('~skip', String(s.skip));
   const text = query.toString();
   return `#/${s.path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** The state in which a column has these conditions and no others. */
-export function narrow(s: State, column: string, conditions: Condition[], unread?: string): State {
-  const others = s.conditions.filter((c) => c.column !== column);
-  const texts = s.unread.filter((u) => u.column !== column);
-  return change(s, { conditions: [...others, ...conditions], unread: unread === undefined ? texts : [...texts, { column, text: unread }] });
-}
-
-/** The state that shows the rows of a group: those that have its value in the column. */
-export function insideOf(s: State, c: Column, value: unknown): State {
-  return narrow({ ...s, group: '', sort: '' }, c.path, [equals(c, value)]);
-}
-
 /** The columns that an address names and the place does not have. */
 export function unknown(s: State, columns: Column[]): string[] {
-  const named = [...s.unread.map((u) => u.column), s.group, s.sort.split(' ')[0] ?? ''];
-  const known = (path: string): boolean => path === '' || columns.some((c) => c.path === path) || (path === countName && s.group !== '');
-  return [...new Set(named.filter((path) => !known(path)))];
-}
-
-/** The same resource with other ways to look at it; another page begins at the first row unless it is named. */
-export function change(s: State, to: Partial<State>): State {
-  return { ...s, skip: 0, ...to };
+  const groups = s.group.split(',').filter((name) => name !== '');
+  const known = (path: string): boolean => path === '' || path === everyColumn || columns.some((c) => c.path === path) || (s.group !== '' && (path === countName || groups.includes(path)));
+  const none = (paths: string[]): string[] => paths.filter((path) => !known(path));
+  return [...new Set([...none(s.unread.map((u) => u.column)), ...groups.filter((name) => groupOf(name, columns) === undefined), ...none([s.sort.split(' ')[0] ?? '', s.chart, ...s.columns])])];
 }
 
 function split(s: string, at: string): [string, string] {
@@ -158,11 +128,14 @@ export function columnsOf(place: Place, sets: Map<string, EntitySet>): Column[] 
 /** Whether somebody has named a column: a service makes the words of its name otherwise, and "Category ID" is less than "Category". */
 const isSaid = (c: Column): boolean => c.label.toLowerCase() !== readable(c.path).toLowerCase();
 
-/** The columns of the table: those that annotations have for it, with those that the state is about. */
+/** The columns of the table: those that were chosen, else those that annotations list, with those that the state is about. */
 export function shownOf(s: State, type: Type, columns: Column[]): Column[] {
-  if (s.all || type.list.length === 0) return columns;
+  const find = (paths: string[]): Column[] => [...new Set(paths.flatMap((path) => columns.find((c) => c.path === path || c.by === path) ?? []))];
+  const chosen = find(s.columns);
+  if (chosen.length > 0) return chosen;
+  const listed = find(type.list);
+  if (s.columns.includes(everyColumn) || listed.length === 0) return columns;
   const named = [...s.conditions, ...s.unread].map((c) => c.column).concat(s.sort.split(' ')[0] ?? '');
-  const listed = type.list.flatMap((path) => columns.find((c) => c.path === path) ?? []);
   return [...listed, ...columns.filter((c) => named.includes(c.path) && !listed.includes(c))];
 }
 
@@ -170,7 +143,9 @@ export function shownOf(s: State, type: Type, columns: Column[]): Column[] {
 export function labelled(type: Type, sets: Map<string, EntitySet>): Map<string, { link: Link; title: string }> {
   const found = new Map<string, { link: Link; title: string }>();
   for (const link of type.links) {
-    const title = link.set === undefined ? undefined : sets.get(link.set)?.type.title;
+    const said = type.columns.find((c) => c.path === link.column)?.text?.split('/') ?? [];
+    const to = link.set === undefined ? undefined : sets.get(link.set)?.type;
+    const title = said.length === 2 && said[0] === link.name ? to?.columns.find((c) => c.path === said[1])?.path : to?.title;
     if (!link.many && link.column !== undefined && title !== undefined) found.set(link.column, { link, title });
   }
   return found;
@@ -188,11 +163,11 @@ export function queryOf(s: State, place: Place, sets: Map<string, EntitySet>): Q
   const add = (name: string, value: string): void => void (value !== '' && options.push([name, value]));
   const columns = columnsOf(place, sets);
   const filter = filterOf(s.conditions, columns);
-  const group = columns.find((c) => c.path === s.group);
-  const [by = '', direction] = s.sort.split(' ');
-  const sort = [columns.find((c) => c.path === by)?.by ?? by, ...(direction === 'desc' ? ['desc'] : [])].join(' ');
-  if (!place.one && group !== undefined) {
-    add('$apply', groups(s, columns, filter, group));
+  const by = groupsOf(s, columns);
+  const [named = '', direction] = s.sort.split(' ');
+  const sort = by.length > 0 ? orderOf(s.sort, by) : [columns.find((c) => c.path === named)?.by ?? named, ...(direction === 'desc' ? ['desc'] : [])].join(' ');
+  if (!place.one && by.length > 0) {
+    add('$apply', groups(s, columns, filter, by));
     add('$orderby', sort);
     return { path: s.path, options };
   }
@@ -201,37 +176,24 @@ export function queryOf(s: State, place: Place, sets: Map<string, EntitySet>): Q
     add('$search', searched(s.search));
     add('$orderby', sort);
   }
-  const expand = [...labelled(place.type, sets).values()].map(({ link, title }) => `${link.name}($select=${title})`);
+  const labels = labelled(place.type, sets);
+  const chosen = place.one ? [] : columns.filter((c) => s.columns.includes(c.path));
+  if (chosen.length > 0) add('$select', selected(shownOf(s, place.type, columns), place.type));
+  const expand = [...labels].filter(([path]) => chosen.length === 0 || chosen.some((c) => c.path === path)).map(([, { link, title }]) => `${link.name}($select=${title})`);
   add('$expand', expand.join(','));
   return { path: s.path, options };
 }
 
-/** The column that counts the rows of a group, which no property is called. */
-export const countName = 'rows_in_group';
-
-/** The transformations that keep the rows of a state. */
-export function narrowed(s: State, filter: string): string {
-  const search = searched(s.search);
-  return (filter === '' ? '' : `filter(${filter})/`) + (search === '' ? '' : `search(${search})/`);
+/** The properties that rows of some columns need: these, their units and texts, and the key. */
+function selected(columns: Column[], type: Type): string {
+  const beside = columns.flatMap((c) => [c.unit?.path, c.by === undefined && c.text?.includes('/') === false ? c.text : undefined].filter((p) => p !== undefined));
+  return [...new Set([...columns.map((c) => c.path), ...beside, ...type.key])].join(',');
 }
 
-/** Words and phrases that are searched for all at once; those that the language of searches knows stand in quotes (OData-URL 5.1.8). */
-export function searched(typed: string): string {
-  const list = [...typed.matchAll(/"([^"]+)"|[^\s"]+/g)].map(([word, phrase]) => ({ text: (phrase ?? word).trim(), phrase: phrase !== undefined }));
-  const plainWord = (s: string): boolean => /^[\p{L}\p{N}]+$/u.test(s) && !/^(AND|OR|NOT)$/.test(s);
-  return list.filter(({ text }) => text !== '').map(({ text, phrase }) => (!phrase && plainWord(text) ? text : `"${text}"`)).join(' ');
-}
-
-/** The transformations that count and add up rows by the values of a column. */
-export function groups(s: State, columns: Column[], filter: string, by: Column): string {
-  const sums = columns.filter((c) => c.adds && c !== by && !c.path.includes('/')).map((c) => `${c.path} with sum as ${c.path}`);
-  return `${narrowed(s, filter)}groupby((${[by.path, ...(by.by === undefined ? [] : [by.by])].join(',')}),aggregate(${[`$count as ${countName}`, ...sums].join(',')}))`;
-}
-
-/** The transformations that add up all rows. */
-export function totals(s: State, columns: Column[], filter: string): string {
-  const sums = columns.filter((c) => c.adds && !c.path.includes('/')).map((c) => `${c.path} with sum as ${c.path}`);
-  return `${narrowed(s, filter)}aggregate(${sums.join(',')})`;
+/** The query for the values of a column and how many rows have each, under the conditions of the other columns. */
+export function valuesOf(s: State, columns: Column[], c: Column, by = [c.path, ...(c.by === undefined ? [] : [c.by])].join(',')): [string, string][] {
+  const filter = filterOf(s.conditions.filter(({ column }) => column !== c.path), columns);
+  return [['$apply', `${narrowed(s, filter)}groupby((${by}),aggregate($count as ${countName}))`], ['$orderby', `${countName} desc`]];
 }
 
 /** Encodes what has a meaning of its own in a query, and leaves the rest for people to read. */

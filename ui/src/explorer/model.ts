@@ -18,6 +18,10 @@ export interface Column {
   nullable: boolean;
   /** The currency or unit of its values: one for all, or the column of each. */
   unit?: { value?: string | undefined; path?: string | undefined } | undefined;
+  /** What the document says of the property. */
+  facets?: { [name: string]: unknown };
+  /** The path of the text that annotations have for its values. */
+  text?: string | undefined;
   /** The path of the label that stands in place of its values, which people sort and narrow down by. */
   by?: string;
 }
@@ -52,6 +56,8 @@ export interface EntitySet {
   searchable: boolean;
   /** Whether sums and groups can be asked for ($apply). */
   sums: boolean;
+  /** What annotations say of the set, by term. */
+  notes: { [term: string]: unknown };
 }
 
 const isJson = (v: unknown): v is Json => typeof v === 'object' && v !== null && !Array.isArray(v);
@@ -102,6 +108,7 @@ class Reader {
         single: value['$Collection'] !== true,
         searchable: isJson(search) && search['Searchable'] === true,
         sums: notes['@Aggregation.ApplySupported'] !== undefined,
+        notes,
       });
     }
     return sets;
@@ -138,7 +145,7 @@ class Reader {
     if (Array.isArray(raw['$Key'])) type.key = raw['$Key'].filter((k): k is string => typeof k === 'string');
     this.fill(type, raw, name, '', binding);
     type.title = this.title(type, raw, name);
-    type.list = this.list(raw, name).filter((path) => type.columns.some((c) => c.path === path));
+    type.list = this.list(raw, name);
     return type;
   }
 
@@ -168,7 +175,7 @@ class Reader {
     const kind = members.size > 0 && found?.['$IsFlags'] !== true ? 'choice' : kindOf(edm);
     const adds = kind === 'number' && !type.key.includes(path) && !/(^|_)id$/i.test(path);
     const prefix = path.slice(0, path.lastIndexOf('/') + 1);
-    type.columns.push({ path, label, kind, edm, members, adds, nullable: value['$Nullable'] === true, unit: unitOf(value, prefix) });
+    type.columns.push({ path, label, kind, edm, members, adds, nullable: value['$Nullable'] === true, unit: unitOf(value, prefix), text: inside(prefix, text(pathOf(value['@Common.Text']))), facets: value });
   }
 
   private title(type: Type, raw: Json, name: string): string | undefined {
@@ -203,6 +210,8 @@ class Reader {
 
 /** A path stands as text, or as an object that says that it is one. */
 const pathOf = (v: unknown): unknown => (isJson(v) ? v['$Path'] : v);
+
+const inside = (prefix: string, path: string | undefined): string | undefined => (path === undefined ? undefined : prefix + path);
 
 /** The currency or unit that annotations name, as a text or as a path beside the property. */
 function unitOf(notes: Json, prefix: string): Column['unit'] {

@@ -116,6 +116,8 @@ export class Local implements Notation {
   private readonly minutes: Intl.DateTimeFormat;
   private readonly seconds: Intl.DateTimeFormat;
   private readonly whole: Intl.NumberFormat;
+  private readonly rounded: Intl.NumberFormat;
+  private readonly month: Intl.DateTimeFormat;
   private readonly point: string;
   private readonly form: RegExp;
   private readonly group: string;
@@ -126,6 +128,8 @@ export class Local implements Notation {
     this.minutes = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short' });
     this.seconds = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' });
     this.whole = new Intl.NumberFormat(lang);
+    this.rounded = new Intl.NumberFormat(lang, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+    this.month = new Intl.DateTimeFormat(lang, { year: 'numeric', month: 'short', timeZone: 'UTC' });
     const parts = this.whole.formatToParts(1234567.5);
     const part = (type: string): string => parts.find((p) => p.type === type)?.value ?? '';
     this.point = part('decimal');
@@ -158,6 +162,16 @@ export class Local implements Notation {
     const [, sign = '', whole = '', rest = '', exponent = ''] = /^(-?)(\d+)(?:\.(\d+))?(e[+-]?\d+)?$/i.exec(s) ?? [];
     if (whole === '') return s;
     return sign + this.whole.format(BigInt(whole)) + (rest === '' ? '' : this.point + rest) + exponent.toUpperCase().replace('+', '');
+  }
+
+  /** A number with four digits behind the point at most: an average has many. */
+  roundText(s: string): string {
+    return /\.\d{5}/.test(s) ? this.rounded.format(s as unknown as number) : this.numberText(s);
+  }
+
+  /** A year, or a month such as 2026-05 as "May 2026". */
+  partText(s: string): string {
+    return s.length === 4 ? s : this.write(this.month, `${s}-01T00:00:00Z`, s);
   }
 
   dayText(s: string): string {

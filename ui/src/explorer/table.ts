@@ -1,11 +1,13 @@
 // The table of rows: a heading for each column that sorts, a field that narrows down, and rows that are replaced below them.
 
-import { h, setAttribute } from '../dom.ts';
+import { h, setAttribute, type Child } from '../dom.ts';
 import type { Words } from '../i18n.ts';
-import { change, columnsOf, countName, insideOf, narrow, shownOf, writeState, type Place, type State } from './address.ts';
+import { columnsOf, shownOf, writeState, type Place } from './address.ts';
 import { Cells, keyOf, mainOf } from './cells.ts';
+import { countName, groupsOf, partText, partWords, rowsOfGroup, totalled, totalWords, type Group } from './groups.ts';
 import type { Column, EntitySet } from './model.ts';
 import { valueAt, type Row } from './service.ts';
+import { change, narrow, type State } from './state.ts';
 import { read, write } from './typed.ts';
 
 export interface TableOptions {
@@ -69,15 +71,15 @@ export class Table {
   }
 
   private shown(state: State): Column[] {
-    const group = this.all.find((c) => c.path === state.group);
-    return group === undefined ? shownOf(state, this.o.place.type, this.all) : grouped(this.all, group, this.o.words);
+    const by = groupsOf(state, this.all);
+    return by.length === 0 ? shownOf(state, this.o.place.type, this.all) : grouped(this.all, by, state.total || 'sum', this.o.words);
   }
 
   /** Whether the table has the columns of a state. */
   fits(place: Place, state: State): boolean {
-    const same = place.type === this.o.place.type && place.label === this.o.place.label && state.group === this.state.group && state.path === this.state.path;
+    const same = place.type === this.o.place.type && place.label === this.o.place.label && state.group === this.state.group && (state.group === '' || state.total === this.state.total) && state.path === this.state.path;
     const paths = this.columns.map((c) => c.path);
-    return same && state.all === this.state.all && (state.group !== '' || this.shown(state).every((c) => paths.includes(c.path)));
+    return same && state.columns.join() === this.state.columns.join() && (state.group !== '' || this.shown(state).every((c) => paths.includes(c.path)));
   }
 
   /** Whether a column has a field above it. */
@@ -112,41 +114,66 @@ export class Table {
 
   /** Shows rows; none says why there are none, and is empty where something else on the page does. */
   show(rows: Row[], none: string): void {
-    const group = this.columns.find((c) => c.path === this.state.group);
-    const labels = rows.map((row) => group?.by !== undefined && valueAt(row, group.by));
-    this.body.replaceChildren(
-      ...rows.map((row, i) => {
-        const twice = labels.filter((l) => l === labels[i]).length > 1;
-        return h('tr', {}, ...this.columns.map((c) => h('td', { class: c.kind === 'number' ? 'number' : null }, c === group ? this.group(c, row, twice) : this.cell(c, row))));
-      }),
-    );
+    const by = groupsOf(this.state, this.all);
+    const cell = (c: Column, i: number, row: Row): Child => {
+      const group = by[i];
+      if (group === undefined) return this.cell(c, row);
+      const inside = this.group(group, row, rows);
+      return i > 0 ? inside : h('a', { href: writeState(rowsOfGroup(this.state, by, row)) }, inside);
+    };
+    this.body.replaceChildren(...rows.map((row) => h('tr', {}, ...this.columns.map((c, i) => h('td', { class: c.kind === 'number' ? 'number' : null }, cell(c, i, row))))));
     if (rows.length === 0 && none !== '') this.body.append(h('tr', {}, h('td', { colspan: this.columns.length, class: 'none' }, none)));
     setAttribute(this.element, 'aria-busy', null);
   }
 
-  private cell(c: Column, row: Row): ReturnType<Cells['cell']> {
+  private cell(c: Column, row: Row): Child {
     const { place, sets } = this.o;
     const key = this.state.group === '' ? keyOf(place.type, row) : undefined;
-    return this.cells.cell(place, sets, c, row, key === undefined ? undefined : place.set.name + key, this.main);
+    const cell = this.cells.cell(place, sets, c, row, key === undefined ? undefined : place.set.name + key, this.main);
+    // The text of annotations precedes the value if no column shows it.
+    const text = c.text === undefined || c.by !== undefined || this.columns.some((other) => other.path === c.text) ? undefined : valueAt(row, c.text);
+    return typeof text === 'string' && text !== '' ? h('span', {}, text, ' ', h('span', { class: 'null' }, cell)) : cell;
   }
 
-  /** The value of a group, which leads to the rows that it counts. */
-  private group(c: Column, row: Row, twice: boolean): HTMLElement {
-    const value = valueAt(row, c.path);
-    const to = insideOf(this.state, c, value);
-    if (value === null || value === undefined) return h('a', { href: writeState(to) }, h('i', { class: 'null' }, this.o.words.text('explorer.null')));
-    return h('a', { href: writeState(to) }, c.by === undefined ? this.cells.seen(c, value, row) : this.cells.label(valueAt(row, c.by), value, twice));
+  /** The value of a group; of keys with the same label the keys differ. */
+  private group(g: Group, row: Row, rows: Row[]): Node | string {
+    const { column } = g;
+    const value = g.part === '' ? valueAt(row, column.path) : partText(g, row);
+    if (value === null || value === undefined) return h('i', { class: 'null' }, this.o.words.text('explorer.null'));
+    if (g.part !== '') return this.cells.local.partText(String(value));
+    if (column.by === undefined) return this.cells.seen(column, value, row);
+    const label = valueAt(row, column.by);
+    return this.cells.label(label, value, rows.some((other) => valueAt(other, column.by ?? '') === label && valueAt(other, column.path) !== value));
   }
 
-  /** The sums below the rows; undefined takes them away. */
-  total(sums: Row | undefined): void {
-    if (sums === undefined) {
+  /** What a chart shows of groups: their names, and one of their columns. */
+  bars(rows: Row[], path: string): { name: string; text: string; value: number | undefined }[] {
+    const by = groupsOf(this.state, this.all);
+    const c = this.columns.find((other) => other.path === path);
+    return rows.map((row) => {
+      const value = c === undefined ? undefined : valueAt(row, c.path);
+      const name = by.map((g) => plainText(this.group(g, row, rows))).join(' · ');
+      return { name, text: c === undefined ? '' : this.cells.text(c, value, row), value: value === null || value === undefined ? undefined : Number(value) };
+    });
+  }
+
+  /** The columns that a chart can show. */
+  charted(): Column[] {
+    return this.columns.slice(groupsOf(this.state, this.all).length).filter((c) => c.kind === 'number');
+  }
+
+  /** The totals below the rows; undefined takes them away. */
+  total(row: Row | undefined): void {
+    if (row === undefined) {
       this.foot.replaceChildren();
       return;
     }
+    const { total } = this.state;
+    const columns = totalled(this.all, total, []);
+    const name = this.o.words.text(totalWords[total] ?? '');
     const cells = this.columns.map((c, i) => {
-      const value = c.adds ? valueAt(sums, c.path) : undefined;
-      return h(i === 0 ? 'th' : 'td', { class: 'number', scope: i === 0 ? 'row' : null }, i === 0 ? this.o.words.text('explorer.sum') : this.cells.text(c, value));
+      const text = columns.includes(c) ? this.cells.text(c, valueAt(row, c.path)) : '';
+      return i === 0 ? h('th', { scope: 'row' }, [name, text].join(' ').trim()) : h('td', { class: c.kind === 'number' ? 'number' : null }, text);
     });
     this.foot.replaceChildren(h('tr', {}, ...cells));
   }
@@ -233,9 +260,20 @@ function alongRow(event: KeyboardEvent): void {
   next.focus();
 }
 
-/** The columns of groups: what they are made by, how many rows they have, and the sums. */
-function grouped(all: Column[], by: Column, words: Words): Column[] {
+/** The columns of groups: what they are made by, how many rows they have, and the totals. */
+function grouped(all: Column[], by: Group[], total: string, words: Words): Column[] {
   const count: Column = { path: countName, label: words.text('explorer.rows'), kind: 'number', edm: 'Edm.Decimal', members: new Map(), adds: false, nullable: false };
-  const sums = all.filter((c) => c.adds && c !== by && !c.path.includes('/'));
-  return [by, count, ...sums.map((c) => ({ ...c, label: words.text('explorer.sumOf', c.label) }))];
+  const first = by.map(({ column, part, name }): Column => {
+    if (part === '') return column;
+    return { ...count, path: name, kind: 'exact', label: partLabel(column, part, words) };
+  });
+  const named = words.text(totalWords[total] ?? '');
+  return [...first, count, ...totalled(all, total, by).map((c) => ({ ...c, label: `${c.label} (${named})` }))];
 }
+
+/** What the years or months of a column are called. Those of instants are parts of UTC. */
+export function partLabel(c: Column, part: string, words: Words): string {
+  return `${c.label} (${words.text(partWords[part] ?? '')}${c.kind === 'instant' ? ', UTC' : ''})`;
+}
+
+const plainText = (n: Node | string): string => (typeof n === 'string' ? n : n.textContent ?? '');
