@@ -88,10 +88,9 @@ func (db *DB) beginWrite(ctx context.Context) error {
 	return err
 }
 
-// TryWrite writes what means nothing, and reports as a [*NotReadyError] why that failed,
-// such as a full disk, which only a write that is kept tells. Where the engine can it
-// writes to the server's log alone, and else changes the time of a row: a commit ends what
-// is remembered of the data. It writes on the connection of Ready; on SQLite on that of the
+// TryWrite writes a row or a message that nobody reads, and reports as a [*NotReadyError] why that
+// failed, such as a full disk. On PostgreSQL it writes into the log of the server alone, since a
+// commit that changes a row ends what is remembered of the data. It writes on the connection of Ready; on SQLite on that of the
 // writer, whose changes to our own tables do not make cached answers invalid. That nobody
 // had time for it is no error: Ready reports what hangs.
 func (db *DB) TryWrite(ctx context.Context) error {
