@@ -25,9 +25,10 @@ export interface Screens extends Record<Screen, (app: App, route: Route) => Page
 /** How long a target may take before the page says so, in milliseconds: one that answers 204 leaves it where it is. */
 const patience = 10_000;
 
-/** Where the tab keeps when somebody signed out, and for how long that is the reason to be at the sign-in, in milliseconds. */
+/** Where the tab keeps when somebody signed out or signed in, and for how long that is the reason to be at the sign-in, in milliseconds. */
 const leftKey = 'vestibule.left';
-const leftFor = 30_000;
+const enteredKey = 'vestibule.entered';
+const notedFor = 30_000;
 
 export class App {
   readonly announcer = new Announcer();
@@ -47,6 +48,8 @@ export class App {
   login = '';
   /** Somebody has asked at the sign-in for a passkey, which is made before they go on. */
   wantsPasskey = false;
+  /** Somebody has signed in since the page was loaded. */
+  private entered = false;
   /** A link to set a password that was read and scrubbed; it lives as long as the page. */
   reset: { token: string; email: string } | undefined;
   /** Whether that link invites somebody who has no password yet. */
@@ -107,19 +110,35 @@ export class App {
 
   /** Notes that somebody signs out, for the next sign-in of this tab. */
   leave(): void {
+    this.note(leftKey);
+  }
+
+  /** Reports whether somebody has just signed out in this tab. Told once. */
+  hasLeft(): boolean {
+    return this.noted(leftKey);
+  }
+
+  /**
+   * Reports whether the sign-in of a moment ago led straight back here: the browser has not kept its cookie. Somebody who
+   * saw a page of the application in between comes from that page.
+   */
+  hasLost(): boolean {
+    return this.noted(enteredKey) && this.boot.session !== 'ended' && document.referrer.split(/[?#]/)[0] === location.origin + location.pathname;
+  }
+
+  private note(key: string): void {
     try {
-      sessionStorage.setItem(leftKey, String(Date.now()));
+      sessionStorage.setItem(key, String(Date.now()));
     } catch {
       // the browser blocks storage: the page that follows shows it by itself, or nothing does
     }
   }
 
-  /** Whether somebody has just signed out in this tab. Told once. */
-  hasLeft(): boolean {
+  private noted(key: string): boolean {
     try {
-      const at = Number(sessionStorage.getItem(leftKey));
-      sessionStorage.removeItem(leftKey);
-      return at > Date.now() - leftFor;
+      const at = Number(sessionStorage.getItem(key));
+      sessionStorage.removeItem(key);
+      return at > Date.now() - notedFor;
     } catch {
       return false;
     }
@@ -145,7 +164,19 @@ export class App {
   signedIn(who: string, next: Intent | null): Problem | undefined {
     if (!navigator.cookieEnabled) return problem([this.words.text('login.cookiesBlocked')], { tone: 'warning' });
     this.draft.signedIn(who);
-    return this.follow(next);
+    this.entered = true;
+    this.note(enteredKey);
+    const stopped = this.follow(next);
+    if (stopped === undefined && next?.kind !== 'redirect') void this.prove();
+    return stopped;
+  }
+
+  /** Asks for the session before somebody fills in a step: a browser may drop the cookie without a word. */
+  private async prove(): Promise<void> {
+    const outcome = await get('/auth/intents/current');
+    if (outcome.kind !== 'fault' || outcome.status !== 401 || this.shown !== 'orgSetup') return;
+    this.intent = null;
+    this.go('signIn', problem([this.words.text('login.cookieLost')], { tone: 'warning' }));
   }
 
   /** Asks the host which step is open and does it. */
@@ -166,13 +197,14 @@ export class App {
     return typeof name === 'string' ? name : '';
   }
 
-  /** Back to sign-in. What was typed into a step is kept for the same person. */
+  /** Back to sign-in. What was typed into a step is kept for the same person. Who had no session is not told that it ended. */
   sessionEnded(typed?: Values): void {
     if (typed === undefined) this.draft.drop();
     else this.draft.keep(this.person, typed);
     this.intent = null;
     const key = typed === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
-    this.go('signIn', problem([this.words.text(key)], { tone: 'information' }));
+    const had = this.entered || this.boot.session !== 'guest';
+    this.go('signIn', had ? problem([this.words.text(key)], { tone: 'information' }) : undefined);
   }
 
   explain(vocabulary: Vocabulary, outcome: Outcome): Problem {
@@ -232,7 +264,7 @@ export class App {
       this.screens.offer(this, go);
       return undefined;
     }
-    this.announcer.say(this.words.text('login.login_success'));
+    this.announcer.say(this.words.text('login.login_success'), true);
     go();
     return undefined;
   }
@@ -278,6 +310,7 @@ export class App {
     this.page?.form?.dispose();
     this.page?.leave?.();
     this.page = page;
+    this.announcer.leave();
     const notice = this.notice;
     this.notice = undefined;
     const above = notice && page.form === undefined ? [strip(notice.tone, ...notice.lines)] : [];

@@ -65,7 +65,7 @@ export class Form {
     for (const field of faulty) field.fail(problem.fields[field.name] ?? []);
     const lines = [...problem.lines, ...this.strayLines(problem)];
     const content: Node[] = lines.map((line) => h('p', {}, line));
-    if (faulty.length > 2 || (faulty.length > 0 && lines.length > 0)) content.push(...this.summary(faulty, problem));
+    if (faulty.length > 2 || (faulty.length > 0 && lines.length > 0)) content.push(...this.summary(faulty));
     if (problem.link) content.push(h('p', {}, problem.link));
     if (problem.requestId) content.push(h('p', { class: 'reference' }, this.o.words.text('common.reference', problem.requestId)));
     if (problem.wait > 0) content.push(this.wait(problem.wait));
@@ -103,14 +103,14 @@ export class Form {
       .flatMap(([, texts]) => texts);
   }
 
-  private summary(faulty: Field[], problem: Problem): Node[] {
+  /** Names the fields at fault, and leads to them. What is wrong stands there, and only there. */
+  private summary(faulty: Field[]): Node[] {
     const items = faulty.map((field) => {
       const jump = (e: Event): void => {
         e.preventDefault();
         field.control.focus();
       };
-      const text = `${field.label}: ${problem.fields[field.name]?.join(' ')}`;
-      return h('li', {}, h('a', { href: `#${field.control.id}`, onclick: jump }, text));
+      return h('li', {}, h('a', { href: `#${field.control.id}`, onclick: jump }, field.label));
     });
     return [h('p', {}, this.o.words.plural('common.checkFields', faulty.length)), h('ul', {}, ...items)];
   }
@@ -126,8 +126,8 @@ export class Form {
 
   private announce(problem: Problem, lines: string[], faulty: Field[]): void {
     const said = [...lines];
-    if (faulty.length > 1) said.push(this.o.words.plural('common.checkFields', faulty.length));
-    for (const field of faulty) said.push(`${field.label}: ${problem.fields[field.name]?.join(' ')}`);
+    if (faulty.length > 1) said.push(`${this.o.words.plural('common.checkFields', faulty.length)} ${faulty.map((field) => field.label).join(', ')}`);
+    else for (const field of faulty) said.push(`${field.label}: ${problem.fields[field.name]?.join(' ')}`);
     if (problem.wait > 0) said.push(waitText(this.o.words, problem.wait));
     if (problem.tone === 'error' || problem.tone === 'warning') this.o.announcer.alert(said.join(' '));
     else this.o.announcer.say(said.join(' '));
@@ -175,6 +175,6 @@ export class Form {
     this.node.setAttribute('aria-busy', String(on));
     this.label.textContent = on ? this.o.busy : this.o.submit;
     this.button.classList.toggle('busy', on);
-    this.o.announcer.say(on ? this.o.busy : '');
+    this.o.announcer.say(on ? this.o.busy : '', on);
   }
 }

@@ -10,8 +10,17 @@ export class Announcer {
   private readonly urgent = h('div', { class: 'sr-only', role: 'alert' });
   readonly nodes = [this.polite, this.urgent];
 
-  say(text: string): void {
+  /** Whether what was said last holds only as long as the screen: that something is under way. */
+  private passing = false;
+
+  say(text: string, passing = false): void {
     this.polite.textContent = text;
+    this.passing = passing;
+  }
+
+  /** Takes what was only under way off the next screen. */
+  leave(): void {
+    if (this.passing) this.say('');
   }
 
   alert(text: string): void {

@@ -2,6 +2,7 @@ package uitest
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -62,6 +63,80 @@ func TestReasonsAreGiven(t *testing.T) {
 	browsertest.Call(b.Tab, emulation.SetDocumentCookieDisabled, emulation.SetDocumentCookieDisabledParams{Disabled: true})
 	b.Visit(h.URL + "/login?again")
 	b.See("blocks cookies")
+}
+
+// A browser that does not keep the cookie of a sign-in is told so: at the page that it is led back to, and before it
+// fills in a step. Somebody who saw a page in between, and signed out there, is not.
+func TestLostCookie(t *testing.T) {
+	const lost = "has not kept the cookie"
+	h := newHost(t)
+	h.set("session", "guest")
+	h.answer("GET /guarded", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/login?redirect=/guarded", http.StatusFound)
+	})
+	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/guarded"))))
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
+	credentials(b)
+	b.At(h.URL + "/login?redirect=/guarded")
+	b.See(lost)
+	b.Wait(`document.querySelector('[role=alert]').textContent.includes('` + lost + `')`)
+
+	h.answer("GET /auth/intents/current", says(401, fault("unauthenticated", "")))
+	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	credentials(b)
+	b.Ready("#login")
+	b.See(lost)
+
+	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
+	credentials(b)
+	b.At(h.URL + "/dashboard")
+	browsertest.Eval[any](b.Tab, `location.assign('/login'); null`)
+	b.Ready("#login")
+	if strings.Contains(b.Text(".card"), lost) {
+		t.Error("somebody who left a page of the application is told that the cookie is lost")
+	}
+}
+
+// What a screen was doing is not said of the next one.
+func TestStatusIsOfThisScreen(t *testing.T) {
+	h := newHost(t)
+	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	h.answer("POST /auth/forgot-password", says(200, obj{"message": "reset_link_sent"}))
+	b := open(t)
+	b.Visit(h.URL + "/login#/forgot-password")
+	b.Ready("#email")
+	b.Fill("#email", "ada@example.com")
+	submit(b)
+	b.See("Check your email")
+	b.Wait(`document.querySelector('[role=status]').textContent.includes('a link to choose a new password')`)
+	b.Visit(h.URL + "/login?again")
+	b.Ready("#login")
+	credentials(b)
+	b.Ready("#org_name")
+	if said := b.Text("[role=status]"); said != "" {
+		t.Errorf("at the next screen the status says %q", said)
+	}
+}
+
+// What is wrong with a field stands once on the page: at the field. The summary names the fields.
+func TestErrorsStandOnce(t *testing.T) {
+	h := newHost(t)
+	h.set("next", orgSetup())
+	h.answer("POST /auth/intents/org-setup", says(200, satisfaction("needs_more_input",
+		obj{"fields": obj{"org_name": []string{"This name is taken."}}, "message": "Nearly there."}, nil, nil)))
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.Ready("#org_name")
+	organisation(b)
+	b.See("Nearly there.")
+	if n := strings.Count(b.Text(".card"), "This name is taken."); n != 1 {
+		t.Errorf("the fault of the name stands %d times on the page", n)
+	}
+	if got := b.Text(`.strip a[href="#org_name"]`); got != "Name of the organisation" {
+		t.Errorf("the summary leads to the field as %q", got)
+	}
 }
 
 // A target that answers 204 leaves the browser where it is: after a while the page says

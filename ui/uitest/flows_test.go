@@ -186,13 +186,22 @@ func TestStepThatIsNotCurrent(t *testing.T) {
 	b.At(h.URL + "/dashboard")
 }
 
+// Only somebody who had a session is told that it has ended.
 func TestOrganisationScreenForGuests(t *testing.T) {
-	h := newHost(t)
-	h.answer("GET /auth/intents/current", says(401, fault("unauthenticated", "")))
-	b := open(t)
-	b.Visit(h.URL + "/login#/org-setup")
-	b.Ready("#login")
-	b.See("Your session has ended")
+	const ended = "Your session has ended"
+	for session, want := range map[string]bool{"guest": false, "ended": true} {
+		t.Run(session, func(t *testing.T) {
+			h := newHost(t)
+			h.set("session", session)
+			h.answer("GET /auth/intents/current", says(401, fault("unauthenticated", "")))
+			b := open(t)
+			b.Visit(h.URL + "/login#/org-setup")
+			b.Ready("#login")
+			if got := strings.Contains(b.Text(".card"), ended); got != want {
+				t.Errorf("the page says %q: %v, want %v", ended, got, want)
+			}
+		})
+	}
 }
 
 func TestThrottleCountsDown(t *testing.T) {

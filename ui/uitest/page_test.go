@@ -71,7 +71,7 @@ func TestErrorsAreAnnounced(t *testing.T) {
 	b.Ready("#org_name")
 	submit(b)
 	b.Focused("#legal_form-1")
-	b.Wait(`document.querySelector('[role=alert]').textContent.startsWith('Please check 4 entries: You act as: Please choose one.')`)
+	b.Wait(`document.querySelector('[role=alert]').textContent === 'Please check 4 entries: You act as, Name of the organisation, Size, Your role'`)
 	b.Click(`.strip a[href="#org_name"]`)
 	b.Focused("#org_name")
 	b.At(h.URL + "/login")

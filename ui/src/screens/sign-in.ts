@@ -115,6 +115,7 @@ function reason(app: App): Problem | undefined {
   const { words } = app;
   if (!navigator.cookieEnabled) return problem([words.text('login.cookiesBlocked')], { tone: 'warning' });
   if (app.first && app.hasLeft()) return problem([words.text('signOut.done')], { tone: 'success' });
+  if (app.first && app.hasLost()) return problem([words.text('login.cookieLost')], { tone: 'warning' });
   const ended = app.boot.session === 'ended' && app.first;
   return ended ? problem([words.text('common.unauthenticated')], { tone: 'information' }) : undefined;
 }
