@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -267,3 +269,57 @@ func TestErrorPagesStandIn(t *testing.T) {
 }
 
 func ownFile(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+// The link back leads to a page of this site, and to no address that only looks like one.
+func TestBackLeadsToThisSite(t *testing.T) {
+	s := people(t, nil)
+	b := s.browser(t)
+	for referer, want := range map[string]string{
+		b.base + "/shop?x=1":            `href="/shop?x=1"`,
+		b.base + "/nope":                "", // the same address
+		b.base + "//evil.example/":      "",
+		b.base + `/\\evil.example/`:     `href="/%5C%5Cevil.example/"`,
+		"https://evil.example/":         "",
+		b.base + "@evil.example/":       "",
+		"javascript:alert(1)":           "",
+		b.base + `/"><script>alert(1)`:  `href="/%22%3E%3Cscript%3Ealert%281%29"`,
+		strings.ToUpper(b.base) + "/up": `href="/up"`,
+	} {
+		got := b.navigate("GET", "/nope", "Referer", referer)
+		if got.StatusCode != 404 || strings.Contains(got.body, "evil.example") && want == "" || !strings.Contains(got.body, want) || strings.Contains(got.body, "Back to the page before") != (want != "") {
+			t.Errorf("%s: %d, want %q in\n%s", referer, got.StatusCode, want, got.body[strings.Index(got.body, "<main>"):])
+		}
+	}
+}
+
+// Without JavaScript the sign-in shows whose it is: by the logo for each theme, or by name.
+func TestNameWithoutJavaScript(t *testing.T) {
+	for name, c := range map[string]struct {
+		logos []string
+		want  string
+	}{
+		"no logo": {nil, `<p class="app-name">Acme &amp; Sons</p>`},
+		"one":     {[]string{"logo-full.svg"}, `<img class="logo plate" src="/assets/ci/logo-full.svg" alt="Acme &amp; Sons">`},
+		"two": {
+			[]string{"logo-full.svg", "logo-full-dark.svg"},
+			`<picture><source srcset="/assets/ci/logo-full-dark.svg" media="(prefers-color-scheme: dark)"><img class="logo" src="/assets/ci/logo-full.svg" alt="Acme &amp; Sons"></picture>`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, logo := range c.logos {
+				path := filepath.Join(dir, "assets/ci", logo)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("<svg/>"), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := people(t, func(o *host.Options) { o.UI.AppName, o.Server.PublicDir = "Acme & Sons", dir })
+			a := s.browser(t).navigate("GET", "/login")
+			body := a.body[strings.Index(a.body, "<body>"):]
+			noscript, _, _ := strings.Cut(body[strings.Index(body, "<noscript>"):], "</noscript>")
+			if !strings.Contains(noscript, "<header>"+c.want+"</header>") {
+				t.Errorf("the header is not %s in\n%s", c.want, noscript)
+			}
+		})
+	}
+}

@@ -46,7 +46,7 @@ func codes() map[string][]string {
 // for each status, and a text of its own for some codes.
 func errorPageKeys() []string {
 	keys := []string{
-		"home", "again", "againAccount", "retry", "retryIn", "cross_origin", "route_not_found", "dispenser_contract", "auth_throttle", "confirmation_required",
+		"home", "back", "again", "againAccount", "retry", "retryIn", "cross_origin", "route_not_found", "dispenser_contract", "auth_throttle", "confirmation_required",
 		"identity_state", "identity_refused", "identity_unknown", "identity_inactive", "identity_taken", "identity_proof", "identity_contract", "identity_unavailable",
 	}
 	for _, status := range []string{"400", "403", "404", "405", "421", "429", "500", "502", "503"} {

@@ -120,6 +120,22 @@ func (a *App) onward(page []byte, data bootstrap) []byte {
 </main></div>`))
 }
 
+// withLogo returns the page with the application's logo, or else its name, for browsers without JavaScript. A page without
+// an empty header for them stays as it is.
+func (a *App) withLogo(page []byte, appName, logo, dark string) []byte {
+	name := html.EscapeString(appName)
+	image := `<img class="logo" src="` + html.EscapeString(logo) + `" alt="` + name + `">`
+	switch {
+	case logo == "":
+		image = `<p class="app-name">` + name + `</p>`
+	case dark != "":
+		image = `<picture><source srcset="` + html.EscapeString(dark) + `" media="(prefers-color-scheme: dark)">` + image + `</picture>`
+	default:
+		image = strings.Replace(image, `class="logo"`, `class="logo plate"`, 1)
+	}
+	return a.marks.head(page, []byte(image))
+}
+
 // filled is a page in a language, with data inlined as JSON. The title is that of the key,
 // with the name of the application behind it.
 func (a *App) filled(page []byte, locale, key, appName string, data any) ([]byte, error) {

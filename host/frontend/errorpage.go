@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,8 @@ type errorPage struct {
 	Text []string
 	// Passing tells that the fault may be over in a moment.
 	Passing bool
+	// Calm reports whether nothing is wrong with the site: there is no page at the address.
+	Calm bool
 	// Reference is a sentence with the request id.
 	Reference string
 	// AsksAgain is a sentence, and Countdown the same with {0} for the seconds; empty
@@ -80,7 +83,11 @@ type errorPage struct {
 	Reload string
 	// Again is the link to the page where the person begins anew; nil for none.
 	Again *link
-	Home  *link
+	// Back is the link to the page of this site that the person came from; nil for none.
+	Back *link
+	Home *link
+	// SignIn is the link to the sign-in for a guest to whom the page may be closed; nil for none.
+	SignIn *link
 	// Legal names the Links.
 	Legal string
 	Links []link
@@ -175,6 +182,7 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 		Title:     say.text("error.title." + strconv.Itoa(status)),
 		Text:      say.about(f),
 		Reference: say.text("common.reference", auth.RequestOf(r.Context()).ID),
+		Calm:      status == http.StatusNotFound,
 		Passing:   status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable,
 	}
 	repeatable := get && f.Again == ""
@@ -201,6 +209,7 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 	if home, ok := s.o.SignIn.Site.Path("home"); ok && !(get && r.URL.Path == home) {
 		page.Home = &link{home, say.text("error.home")}
 	}
+	s.waysOut(&page, say, r, status)
 	page.Legal = say.text("common.legal")
 	for _, name := range []string{"terms", "privacy", "cookies"} {
 		if path, ok := s.o.SignIn.Site.Path(name); ok {
@@ -208,6 +217,35 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 		}
 	}
 	return page
+}
+
+// waysOut adds the links of a page that is not there or is closed: back to the page before and, for a guest, to the
+// sign-in.
+func (s *Screens) waysOut(page *errorPage, say words, r *http.Request, status int) {
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || page.Again != nil {
+		return
+	}
+	if before := s.before(r); before != "" && (page.Home == nil || before != page.Home.URL) {
+		page.Back = &link{before, say.text("error.back")}
+	}
+	closed := status == http.StatusNotFound || status == http.StatusForbidden
+	if closed && s.app.Load() != nil && s.o.NamesSession != nil && !s.o.NamesSession(r) {
+		page.SignIn = &link{"/login", say.text("login.title")}
+	}
+}
+
+// before returns the path of the page of this site that a link or form on it led from, empty for another page and for the
+// same address.
+func (s *Screens) before(r *http.Request) string {
+	from, err := url.Parse(r.Header.Get("Referer"))
+	if err != nil || from.Scheme+"://"+from.Host != s.o.SignIn.Site.Base(r) {
+		return ""
+	}
+	path := from.RequestURI() // a backslash is encoded in it
+	if path == r.URL.RequestURI() || strings.HasPrefix(path, "//") {
+		return ""
+	}
+	return path
 }
 
 func onlyReads(method string) bool { return method == http.MethodGet || method == http.MethodHead }

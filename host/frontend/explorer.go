@@ -49,5 +49,5 @@ func (s *Screens) Explorer(w http.ResponseWriter, r *http.Request, who auth.Prin
 	w.Header().Add("Vary", "Accept, Sec-Fetch-Mode")
 	// What the page asks for first comes beside its script, and not after it.
 	w.Header().Set("Link", "</odata/$metadata?$format=json&sap-language="+data.Locale+">; rel=preload; as=fetch; crossorigin")
-	send(w, page)
+	send(w, app.withLogo(page, data.AppName, data.Logo, data.LogoDark))
 }

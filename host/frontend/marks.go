@@ -6,13 +6,14 @@ import (
 )
 
 // marks find what the host fills in an app's page, however its author has written it.
-type marks struct{ bootstrap, lang, title, noscript *regexp.Regexp }
+type marks struct{ bootstrap, lang, title, noscript, header *regexp.Regexp }
 
 func newMarks() marks {
 	return marks{
 		bootstrap: regexp.MustCompile(`(?is)<script(?:\s[^>]*)?\sid\s*=\s*(?:"bootstrap"|'bootstrap'|bootstrap)(?:\s[^>]*)?>(\s*(?:\{\s*\})?\s*)</script\s*>`),
 		lang:      regexp.MustCompile(`(?is)<html(?:\s[^>]*)?\slang\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`),
 		title:     regexp.MustCompile(`(?is)<title>(.*?)</title>`),
+		header:    regexp.MustCompile(`(?i)<header>(\s*)</header\s*>`),
 		noscript:  regexp.MustCompile(`(?is)<body[\s>].*?<noscript(?:\s[^>]*)?>(.*?)</noscript\s*>`),
 	}
 }
@@ -25,6 +26,15 @@ func (m marks) fill(page []byte, lang, title string, data []byte) []byte {
 		page = between(page, m.title, []byte(title))
 	}
 	return between(page, m.bootstrap, data)
+}
+
+// head puts what stands above the card into the empty header of the text for browsers without JavaScript.
+func (m marks) head(page, text []byte) []byte {
+	at := m.noscript.FindSubmatchIndex(page)
+	if at == nil {
+		return page
+	}
+	return bytes.Join([][]byte{page[:at[2]], between(page[at[2]:at[3]], m.header, text), page[at[3]:]}, nil)
 }
 
 // between replaces the first group of the first match.

@@ -117,7 +117,7 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstra
 	if leadsOn {
 		page = app.onward(page, data)
 	}
-	send(w, page)
+	send(w, app.withLogo(page, data.AppName, s.public(hostLogo), s.public(hostLogoDark)))
 }
 
 // send answers with a page that was made for one person.

@@ -54,7 +54,8 @@ func newFaults(t *testing.T, outage func() *hostfault.Fault) *httptest.Server {
 	signIn := auth.New(auth.Options{Site: site})
 	screens := frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: signIn, AppName: "Acme Orders", IsNavigation: web.IsNavigation,
-		Public: fstest.MapFS{"assets/ci/logo-full.svg": {Data: []byte(logo)}},
+		NamesSession: func(r *http.Request) bool { _, err := r.Cookie("session"); return err == nil },
+		Public:       fstest.MapFS{"assets/ci/logo-full.svg": {Data: []byte(logo)}},
 	})
 	screens.SetApp(app)
 	signIn.Show = screens.ShowFault
@@ -69,6 +70,10 @@ func newFaults(t *testing.T, outage func() *hostfault.Fault) *httptest.Server {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>There</title><h1>There</h1></html>`))
+	})
+	mux.HandleFunc("/before", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Before</title><h1>Before</h1><a href="/fault/404">on</a></html>`))
 	})
 	mux.HandleFunc("/healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc(frontend.Prefix, screens.Files)
@@ -197,6 +202,29 @@ func TestOutageWithoutScripts(t *testing.T) {
 	}
 	b.Click("a.primary")
 	b.See("There")
+}
+
+// A page that is not there is no alarm. It leads back to where the person came from, home and, for a guest, to the sign-in.
+func TestMissingPageLeadsOn(t *testing.T) {
+	s := newFaults(t, nil)
+	b := open(t)
+	links := func() string {
+		return browsertest.Eval[string](b.Tab, `[...document.querySelectorAll('.actions a')].map((a) => a.textContent + ' ' + a.getAttribute('href') + ' ' + a.className).join('; ')`)
+	}
+	b.Visit(s.URL + "/before?x=1#part")
+	b.Click("a")
+	b.Ready(".strip.information")
+	if got, want := links(), "Back to the page before /before?x=1 primary; To the start page / back; Sign in /login back"; got != want {
+		t.Errorf("the links are %q, want %q", got, want)
+	}
+	b.Click("a.primary")
+	b.See("Before")
+	browsertest.Eval[any](b.Tab, `document.cookie = 'session=x'; null`)
+	b.Visit(s.URL + "/fault/404")
+	b.Ready(".strip.information")
+	if got, want := links(), "To the start page / primary"; got != want {
+		t.Errorf("without a page before, and with a session, the links are %q, want %q", got, want)
+	}
 }
 
 // A stranger's address leads nowhere from the page: what it links to is of this
