@@ -44,8 +44,10 @@ func demo(t *testing.T) string {
 }
 
 // The demo's pages fit 320 pixels in German, and the dashboard does not move while its
-// rows come. The button in the head stands beside the logo.
+// rows come. The button in the head stands beside the logo. No word of the pages is broken, but those that are longer than
+// a line, and everything stands in a landmark.
 func TestDemoPages(t *testing.T) {
+	source := needAxe(t)
 	base := demo(t)
 	b := open(t)
 	for width, pages := range map[int64][]string{1280: {"dashboard"}, narrow: {"home", "dashboard", "terms", "privacy", "cookies"}} {
@@ -71,8 +73,18 @@ func TestDemoPages(t *testing.T) {
 				if (document.documentElement.scrollWidth > innerWidth) out.push('scrolls sideways: ' + document.documentElement.scrollWidth);
 				const logo = document.querySelector('.bar img').getBoundingClientRect(), button = document.querySelector('.bar .button')?.getBoundingClientRect();
 				if (button && (button.top > logo.bottom || button.bottom < logo.top)) out.push('the button is below the logo');
+				for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode();) {
+					const node = walk.currentNode, range = document.createRange();
+					if (!node.parentElement.checkVisibility() || node.parentElement.closest('#address')) continue;
+					for (const word of node.data.matchAll(/[\p{L}\p{N}$]+/gu)) {
+						range.setStart(node, word.index);
+						range.setEnd(node, word.index + word[0].length);
+						if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) out.push('breaks the word ' + word[0]);
+					}
+				}
 				return out;
 			})()`)
+			b.axe(source, fmt.Sprintf("%s at %d pixels", page, width), true)
 			for _, fault := range faults {
 				t.Errorf("%s at %d pixels: %s", page, width, fault)
 			}
