@@ -21,7 +21,8 @@ import (
 // request can meet. Every one needs a text.
 func codes() map[string][]string {
 	return map[string][]string{
-		"login":          {"login_success", "credentials_do_not_match", "password_rests"},
+		"login":          {"login_success", "credentials_do_not_match"},
+		"loginByEmail":   {"credentials_do_not_match"},
 		"forgotPassword": {"reset_link_sent"},
 		"setPassword": {
 			"reset_success", "reset_failed", "password_too_short", "password_too_long", "password_too_common", "password_confirmation_mismatch",
@@ -31,7 +32,7 @@ func codes() map[string][]string {
 		"orgSetup":      {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
 		"account":       {"last_way_to_sign_in", "passkey_known", "credentials_do_not_match", "not_found", "too_many", "identity_known", "identity_contract", "identity_unavailable"},
 		"common": {
-			"confirmation_required", "passkey_not_accepted", "password_sign_in_off",
+			"confirmation_required", "passkey_not_accepted", "password_sign_in_off", "password_rests",
 			"required", "email", "auth_throttle", "unauthenticated", "unsettled", "cross_origin", "route_not_found",
 			"dispenser_unavailable", "dispenser_contract",
 			"invalid", "invalid_choice", "too_long", "malformed_request", "unsupported_media_type", "request_too_large",

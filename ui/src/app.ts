@@ -123,7 +123,7 @@ export class App {
    * saw a page of the application in between comes from that page.
    */
   hasLost(): boolean {
-    return this.noted(enteredKey) && this.boot.session !== 'ended' && document.referrer.split(/[?#]/)[0] === location.origin + location.pathname;
+    return this.noted(enteredKey) && this.boot.session !== 'ended' && document.referrer.startsWith(location.origin + location.pathname);
   }
 
   private note(key: string): void {
@@ -160,9 +160,14 @@ export class App {
     }
   }
 
+  /** Says that the browser keeps no cookie, and what to do. */
+  withoutCookies(): Problem {
+    return problem([this.words.text('login.cookiesBlocked')], { tone: 'warning' });
+  }
+
   /** Goes on after a sign-in. Who is what one draft is kept for: the login, or the account that a passkey names. */
   signedIn(who: string, next: Intent | null): Problem | undefined {
-    if (!navigator.cookieEnabled) return problem([this.words.text('login.cookiesBlocked')], { tone: 'warning' });
+    if (!navigator.cookieEnabled) return this.withoutCookies();
     this.draft.signedIn(who);
     this.entered = true;
     this.note(enteredKey);
@@ -176,7 +181,7 @@ export class App {
     const outcome = await get('/auth/intents/current');
     if (outcome.kind !== 'fault' || outcome.status !== 401 || this.shown !== 'orgSetup') return;
     this.intent = null;
-    this.go('signIn', problem([this.words.text('login.cookieLost')], { tone: 'warning' }));
+    this.go('signIn', this.withoutCookies());
   }
 
   /** Asks the host which step is open and does it. */
@@ -203,8 +208,8 @@ export class App {
     else this.draft.keep(this.person, typed);
     this.intent = null;
     const key = typed === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
-    const had = this.entered || this.boot.session !== 'guest';
-    this.go('signIn', had ? problem([this.words.text(key)], { tone: 'information' }) : undefined);
+    const never = this.boot.session === 'guest' && !this.entered;
+    this.go('signIn', never ? undefined : problem([this.words.text(key)], { tone: 'information' }));
   }
 
   explain(vocabulary: Vocabulary, outcome: Outcome): Problem {

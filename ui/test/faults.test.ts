@@ -18,7 +18,7 @@ function faulty(status: number, body: unknown, retryAfter = 0): Outcome {
 
 test('fault: at its field', () => {
   const p = explain(en, login, faulty(422, { message: 'credentials_do_not_match', errors: { login: ['credentials_do_not_match'] } }));
-  assert.deepEqual(p.fields, { login: ['That login and password do not match.'] });
+  assert.deepEqual(p.fields, { login: ['Email, user name or password is wrong.'] });
   assert.deepEqual(p.lines, []);
 });
 test('fault: throttled, with the seconds of the code', () => {

@@ -58,12 +58,16 @@ const forUI5 = (key) => key.startsWith('ui5.');
 /** Those of the account screen, which come with its module. */
 const forAccount = (key) => key.startsWith('account.');
 
+/** Those that stand in the page, for browsers without JavaScript. */
+const forPage = (key) => key.endsWith('.noScript');
+
 /** The modules of the explorer that are loaded on demand; each has the words that begin with its name. */
 const parts = ['chart', 'columns', 'counts', 'export', 'facets', 'form'];
 const forPart = (key) => parts.includes(key.split('.')[0]);
 
 /** The words of the app, of the account screen, of the explorer, or of a part of it. */
 const wordsFor = (suffix) => (key) => {
+  if (forPage(key)) return false;
   if (suffix === '?explorer') return forExplorer(key) || everybodys.includes(key);
   if (suffix === '?account') return forAccount(key);
   if (suffix !== '') return key.startsWith(`${suffix.slice(1)}.`);

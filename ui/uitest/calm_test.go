@@ -31,7 +31,7 @@ func TestTheCardStaysWhereItIs(t *testing.T) {
 		t.Error("two empty fields have a summary")
 	}
 	credentials(b)
-	b.See("do not match")
+	b.See("Email or password is wrong.")
 	if after := edge(); after != before {
 		t.Errorf("the upper edge of the card went from %v to %v", before, after)
 	}
@@ -62,13 +62,13 @@ func TestReasonsAreGiven(t *testing.T) {
 	}
 	browsertest.Call(b.Tab, emulation.SetDocumentCookieDisabled, emulation.SetDocumentCookieDisabledParams{Disabled: true})
 	b.Visit(h.URL + "/login?again")
-	b.See("blocks cookies")
+	b.See("loses cookies")
 }
 
 // A browser that does not keep the cookie of a sign-in is told so: at the page that it is led back to, and before it
 // fills in a step. Somebody who saw a page in between, and signed out there, is not.
 func TestLostCookie(t *testing.T) {
-	const lost = "has not kept the cookie"
+	const lost = "blocks or loses cookies"
 	h := newHost(t)
 	h.set("session", "guest")
 	h.answer("GET /guarded", func(w http.ResponseWriter, r *http.Request) {

@@ -110,7 +110,7 @@ func TestRealPasswordReset(t *testing.T) {
 	passwords("a brand new sentence", "a brand new sentence")(b)
 	b.See("Your password is changed")
 	b.signIn(password)
-	b.See("do not match")
+	b.See("password is wrong")
 	b.signIn("a brand new sentence")
 	b.Ready("#org_name")
 
@@ -184,7 +184,7 @@ func TestRealKeyboard(t *testing.T) {
 	b.Visit(r.base + "/login?lang=de#/orders/17")
 	b.Focused("#login")
 	b.Press(person, kb.Tab, "wrong", kb.Enter)
-	b.See("passen nicht zusammen")
+	b.See("Passwort ist falsch")
 	b.Focused("#password")
 	b.Press(password, kb.Enter) // over what was wrong
 	b.Focused("h1")
@@ -202,7 +202,7 @@ func TestRealThrottle(t *testing.T) {
 	for range 5 {
 		b.signIn("wrong")
 		b.Focused("#password") // rather than the button, once the answer is there
-		b.See("do not match")
+		b.See("password is wrong")
 	}
 	b.signIn("wrong")
 	b.Ready(".countdown")

@@ -256,7 +256,7 @@ func TestPendingLink(t *testing.T) {
 	b.Wait(`!document.querySelector('#identity-company') && document.querySelector('#identity-guild')`)
 	b.Focused("h1")
 	credentials(b)
-	b.See("do not match")
+	b.See("password is wrong")
 	b.See("is then linked to your account")
 	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
 	credentials(b)

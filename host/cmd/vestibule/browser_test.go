@@ -29,7 +29,7 @@ func TestBrowserSignInAndOrgSetup(t *testing.T) {
 	b.Fill("#login", seed.Email)
 	b.Fill("#password", "wrong")
 	b.Click("button[type=submit]")
-	b.See("do not match")
+	b.See("password is wrong")
 	b.Fill("#password", seed.Password)
 	b.Click("button[type=submit]")
 	b.Ready("#org_name")

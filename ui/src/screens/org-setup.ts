@@ -67,7 +67,6 @@ async function send(app: App, values: Values): Promise<Problem | undefined> {
   if (answer.status !== 'satisfied') return unsatisfied(app, answer);
   app.intent = null;
   app.draft.drop();
-  app.announcer.say(app.words.text('orgSetup.satisfied'), true);
   return app.follow(answer.next);
 }
 

@@ -113,9 +113,8 @@ function withoutPassword(app: App): Ways {
 /** Why somebody is here who did not ask for it. */
 function reason(app: App): Problem | undefined {
   const { words } = app;
-  if (!navigator.cookieEnabled) return problem([words.text('login.cookiesBlocked')], { tone: 'warning' });
   if (app.first && app.hasLeft()) return problem([words.text('signOut.done')], { tone: 'success' });
-  if (app.first && app.hasLost()) return problem([words.text('login.cookieLost')], { tone: 'warning' });
+  if (!navigator.cookieEnabled || (app.first && app.hasLost())) return app.withoutCookies();
   const ended = app.boot.session === 'ended' && app.first;
   return ended ? problem([words.text('common.unauthenticated')], { tone: 'information' }) : undefined;
 }
@@ -123,7 +122,7 @@ function reason(app: App): Problem | undefined {
 async function send(app: App, values: Values, offer: Field | undefined): Promise<Problem | undefined> {
   app.login = String(values.login);
   const outcome = await post('/auth/login', values);
-  if (outcome.kind !== 'ok') return refused(app.explain({ screen: 'login' }, outcome));
+  if (outcome.kind !== 'ok') return refused(app.explain({ screen: app.boot.byEmail ? 'loginByEmail' : 'login' }, outcome));
   if (offer) app.offered.note();
   app.wantsPasskey = offer?.value() === true;
   return app.signedIn(app.login, readIntent((outcome.data as { next?: unknown } | null)?.next));
