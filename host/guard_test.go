@@ -358,15 +358,22 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("modules %s", a.body)
 	}
 	s.browser(t).get("/ui/vestibule/Session.js").want(t, 404, "not_found")
-	helped := newSite(t, sqliteStore(t), func(o *host.Options) { o.UI.App, o.UI.UI5 = nil, ui.UI5() })
+	helped := newSite(t, sqliteStore(t), func(o *host.Options) { o.UI.App, o.UI.UI5, o.UI.Steps = nil, ui.UI5(), ui.Steps() })
 	a = helped.browser(t).get("/ui/modules.json")
-	if want := `{"infra":{"auth":{"login":"/login","logout":"/logout"}},"modules":[{"name":"vestibule","version":"2.0.0","core":"2","url":"/ui/vestibule/"}]}`; strings.TrimSpace(a.body) != want {
+	if want := `{"infra":{"auth":{"login":"/login","logout":"/logout"}},"modules":[{"name":"vestibule","version":"2.0.0","core":"2","url":"/ui/vestibule/"},{"name":"steps","version":"2.0.0","core":"2","url":"/ui/steps/"}]}`; strings.TrimSpace(a.body) != want {
 		t.Errorf("modules %s", a.body)
 	}
 	a = helped.browser(t).get("/ui/vestibule/Session.js")
 	if !strings.Contains(a.body, "sap.ui.define") || a.Header.Get("Etag") == "" {
 		t.Errorf("module: %d %v", a.StatusCode, a.Header)
 	}
+	for _, name := range []string{"steps.js", "steps.css"} {
+		a := helped.browser(t).get("/ui/steps/" + name)
+		if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-cache" || a.Header.Get("Etag") == "" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", name, a.StatusCode, a.Header)
+		}
+	}
+	helped.browser(t).get("/ui/steps/nothing.js").want(t, 404, "not_found")
 	helped.browser(t).get("/ui/vestibule/nothing.js").want(t, 404, "not_found")
 	a = s.browser(t).get("/ui/auth/assets/main-0a1b2c3d.js")
 	if got := a.Header.Get("Cache-Control"); !strings.Contains(got, "immutable") || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/javascript") {

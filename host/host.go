@@ -165,11 +165,9 @@ func (h *Host) openScreens() error {
 			return err
 		}
 	}
-	var helper *frontend.Helper
-	if h.o.UI.UI5 != nil {
-		if helper, err = frontend.OpenHelper(h.o.UI.UI5, CoreVersion()); err != nil {
-			return err
-		}
+	helpers, err := openHelpers(h.o.UI)
+	if err != nil {
+		return err
 	}
 	if dir := h.o.Server.PublicDir; dir != "" {
 		root, err := os.OpenRoot(dir)
@@ -180,12 +178,31 @@ func (h *Host) openScreens() error {
 	}
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
-		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules, Helper: helper,
+		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules, Helpers: helpers,
 		Errors: standIn, NamesSession: h.sessions.Asked, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)
 	h.pipeline.Show = h.screens.ShowFault
 	return nil
+}
+
+// openHelpers reads the libraries for applications that o has.
+func openHelpers(o UIOptions) ([]*frontend.Helper, error) {
+	var all []*frontend.Helper
+	for _, one := range []struct {
+		files  fs.FS
+		prefix string
+	}{{o.UI5, frontend.HelperPrefix}, {o.Steps, frontend.StepsPrefix}} {
+		if one.files == nil {
+			continue
+		}
+		helper, err := frontend.OpenHelper(one.files, one.prefix, CoreVersion())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, helper)
+	}
+	return all, nil
 }
 
 // openApp reads the front-end app of o, nil when there is none.

@@ -185,6 +185,9 @@ type UIOptions struct {
 	// UI5 is the library for UI5 applications, served under /ui/vestibule/, with a
 	// manifest.json at its root; nil serves none.
 	UI5 fs.FS
+	// Steps is the module and the style sheet for steps on pages of the application, served under /ui/steps/, with a
+	// manifest.json at its root; nil serves none.
+	Steps fs.FS
 	// Live serves App without caching, for a directory that is being edited.
 	Live bool
 	// Modules are further front-end modules, to be listed for a shell.

@@ -182,6 +182,7 @@ func (h *Host) ownRows() []row {
 		})),
 		own("ui.modules", "/ui/modules.json", web.Data, at, http.HandlerFunc(h.screens.ModuleList)),
 		own("ui.vestibule", frontend.HelperPrefix, web.Asset, below, http.HandlerFunc(h.screens.HelperFiles)),
+		own("ui.steps", frontend.StepsPrefix, web.Asset, below, http.HandlerFunc(h.screens.HelperFiles)),
 		own("ui", frontend.Prefix, web.Asset, below, http.HandlerFunc(h.screens.Files)),
 	}
 	rows[0].Uncounted, rows[1].Uncounted = true, true // balancers ask, whatever is going on

@@ -37,7 +37,7 @@ func openApp(ctx context.Context, file, mails string, log hclog.Logger) (*app, e
 		Logger: log,
 		Store:  db,
 		Mail:   host.MailOptions{Transport: "file", Dir: mails, From: "Embedding <no-reply@example.com>"},
-		UI:     host.UIOptions{App: ui.FS(), UI5: ui.UI5(), AppName: "Embedding"},
+		UI:     host.UIOptions{App: ui.FS(), UI5: ui.UI5(), Steps: ui.Steps(), AppName: "Embedding"},
 	}
 	if a.host, err = host.New(options); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -113,7 +113,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 		Routes:  c.routes(),
 		// A directory on a developer's machine is being edited; one that is
 		// published is served as it was built.
-		UI:      host.UIOptions{App: app, AppName: value(c.App.Name), Errors: ui.FS(), UI5: ui.UI5(), Live: own && c.Server.PublicURL == nil},
+		UI:      host.UIOptions{App: app, AppName: value(c.App.Name), Errors: ui.FS(), UI5: ui.UI5(), Steps: ui.Steps(), Live: own && c.Server.PublicURL == nil},
 		Plugins: plugins, Identities: c.identities(true), RestartNeeded: restartNeeded(),
 	}
 	return opts, findings.Sorted()

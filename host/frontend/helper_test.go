@@ -14,7 +14,7 @@ import (
 // Applications know the names of the helper's files, so that no name holds a hash: who
 // has a file asks whether it is still that, and gets no other coding for it.
 func TestHelperFiles(t *testing.T) {
-	helper, err := frontend.OpenHelper(ui.UI5(), "2")
+	helper, err := frontend.OpenHelper(ui.UI5(), frontend.HelperPrefix, "2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestHelperFiles(t *testing.T) {
 			r.Header.Set("Range", unit)
 		}
 		w := httptest.NewRecorder()
-		frontend.NewScreens(frontend.ScreensOptions{Helper: helper}).HelperFiles(w, r)
+		frontend.NewScreens(frontend.ScreensOptions{Helpers: []*frontend.Helper{helper}}).HelperFiles(w, r)
 		return w.Result()
 	}
 	tags := map[string]string{}
@@ -63,7 +63,7 @@ func TestHelperThatDoesNotFit(t *testing.T) {
 			if tt.manifest != "" {
 				files["manifest.json"] = &fstest.MapFile{Data: []byte(tt.manifest)}
 			}
-			if _, err := frontend.OpenHelper(files, "2"); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := frontend.OpenHelper(files, frontend.HelperPrefix, "2"); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q in it", err, tt.want)
 			}
 		})

@@ -26,8 +26,8 @@ type ScreensOptions struct {
 	Public fs.FS
 	// Modules are further front-end modules to be listed for a shell.
 	Modules []Module
-	// Helper is the library for UI5 applications; nil for none.
-	Helper *Helper
+	// Helpers are the libraries for applications.
+	Helpers []*Helper
 	// Errors is the app whose error pages are shown where the app has none of its
 	// own; nil shows none then.
 	Errors *App
@@ -160,11 +160,13 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// HelperFiles serves the files of the UI5 helper.
+// HelperFiles serves the files of the helpers.
 func (s *Screens) HelperFiles(w http.ResponseWriter, r *http.Request) {
 	err := fs.ErrNotExist
-	if s.o.Helper != nil {
-		err = s.o.Helper.serve(w, r)
+	for _, helper := range s.o.Helpers {
+		if strings.HasPrefix(r.URL.Path, helper.module.URL) {
+			err = helper.serve(w, r)
+		}
 	}
 	if err != nil {
 		s.notFound(w, r, err)
@@ -182,8 +184,8 @@ func (s *Screens) ModuleList(w http.ResponseWriter, _ *http.Request) {
 	if app := s.app.Load(); app != nil {
 		list = append(list, app.Module())
 	}
-	if s.o.Helper != nil {
-		list = append(list, s.o.Helper.Module())
+	for _, helper := range s.o.Helpers {
+		list = append(list, helper.Module())
 	}
 	fault.WriteJSON(w, http.StatusOK, map[string]any{
 		"modules": append(list, s.o.Modules...),

@@ -179,9 +179,12 @@ export class App {
   /** Asks for the session before somebody fills in a step: a browser may drop the cookie without a word. */
   private async prove(): Promise<void> {
     const outcome = await get('/auth/intents/current');
-    if (outcome.kind !== 'fault' || outcome.status !== 401 || this.shown !== 'orgSetup') return;
+    if (outcome.kind === 'fault' && outcome.status === 401) this.backTo(this.withoutCookies());
+  }
+
+  private backTo(notice: Problem | undefined): void {
     this.intent = null;
-    this.go('signIn', this.withoutCookies());
+    this.go('signIn', notice);
   }
 
   /** Asks the host which step is open and does it. */
@@ -206,10 +209,9 @@ export class App {
   sessionEnded(typed?: Values): void {
     if (typed === undefined) this.draft.drop();
     else this.draft.keep(this.person, typed);
-    this.intent = null;
     const key = typed === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
     const never = this.boot.session === 'guest' && !this.entered;
-    this.go('signIn', never ? undefined : problem([this.words.text(key)], { tone: 'information' }));
+    this.backTo(never ? undefined : problem([this.words.text(key)], { tone: 'information' }));
   }
 
   explain(vocabulary: Vocabulary, outcome: Outcome): Problem {

@@ -39,7 +39,6 @@ const shapes = {
   warning: ['M12 3.5 2.5 20h19L12 3.5Z', 'M12 10v5M12 17.4v.2'],
   success: ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z', 'M8 12.4l2.8 2.8L16 9.6'],
   information: ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z', 'M12 11v6M12 7.4v.2'],
-  mail: ['M3 6h18v12H3z', 'M3 7l9 6.5L21 7'],
 };
 
 export type IconName = keyof typeof shapes;

@@ -13,6 +13,12 @@ declare module '*.properties?account' {
   export default messages;
 }
 
+// The words of the module for steps alone.
+declare module '*.properties?steps' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+
 // The words of the explorer alone.
 declare module '*.properties?explorer' {
   const messages: Record<string, string>;

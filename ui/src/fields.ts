@@ -165,8 +165,8 @@ function label(words: Words, o: Common & { readonly?: boolean }): HTMLElement {
   return h('label', { for: o.name }, o.label, optional);
 }
 
-/** Hint, remark and errors below a control, all of them its description. */
-class Notes {
+/** Hint, remark and errors below a control, all of them its description, behind what the page says there already. */
+export class Notes {
   readonly nodes: HTMLElement[];
   private readonly error: HTMLElement;
   private readonly caps: HTMLElement;
@@ -175,6 +175,7 @@ class Notes {
     o: Common,
     private readonly described: HTMLElement,
     private readonly marked: HTMLElement[] = [described],
+    private readonly before: string[] = [],
   ) {
     this.error = h('p', { class: 'fault', id: `${o.name}-error`, hidden: true });
     this.caps = h('p', { class: 'hint', id: `${o.name}-remark`, hidden: true });
@@ -199,6 +200,6 @@ class Notes {
 
   private describe(): void {
     const ids = this.nodes.filter((n) => !n.hidden).map((n) => n.id);
-    setAttribute(this.described, 'aria-describedby', ids.join(' ') || null);
+    setAttribute(this.described, 'aria-describedby', [...this.before, ...ids].join(' ') || null);
   }
 }

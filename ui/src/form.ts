@@ -25,26 +25,23 @@ interface Options {
 }
 
 export class Form {
-  readonly node: HTMLFormElement;
   private readonly messages = h('div', { class: 'messages' });
   /** What no field is to blame for stands at the button, where the focus goes: no field moves. */
   private readonly outcome = h('div', { class: 'messages' });
-  private readonly button: HTMLButtonElement;
-  private readonly label: HTMLElement;
   private countdown: Countdown | undefined;
-  private busy = false;
+  protected busy = false;
 
-  constructor(private readonly o: Options) {
-    this.label = h('span', {}, o.submit);
-    this.button = h('button', { type: 'submit', class: 'primary' }, this.label);
-    this.node = h(
-      'form',
-      { method: 'post', novalidate: true, onsubmit: (e) => this.submitted(e) },
-      this.messages,
-      ...o.layout,
-      this.outcome,
-      h('div', { class: 'actions' }, this.button, o.aside),
-    );
+  /** Makes a form of the options, or takes over one that stands in the page, with the button that sends it. */
+  constructor(
+    private readonly o: Options,
+    protected label: HTMLElement = h('span', {}, o.submit),
+    protected button: HTMLButtonElement = h('button', { type: 'submit', class: 'primary' }, label),
+    readonly node = h('form', { method: 'post' }, ...o.layout, h('div', { class: 'actions' }, button, o.aside)),
+  ) {
+    node.noValidate = true;
+    node.addEventListener('submit', (e) => this.submitted(e));
+    node.prepend(this.messages);
+    button.closest('.actions')?.before(this.outcome);
   }
 
   values(): Values {
@@ -139,7 +136,7 @@ export class Form {
     this.button.setAttribute('aria-disabled', String(on));
   }
 
-  private submitted(event: SubmitEvent): void {
+  protected submitted(event: SubmitEvent): void {
     event.preventDefault();
     if (this.busy || this.countdown !== undefined) return;
     for (const field of this.o.fields) field.conceal?.();
@@ -152,7 +149,7 @@ export class Form {
     void this.work(() => this.o.send(values));
   }
 
-  private missing(values: Values): Record<string, string[]> {
+  protected missing(values: Values): Record<string, string[]> {
     const empty = this.o.fields.filter((f) => f.required && values[f.name] === '');
     return Object.fromEntries(empty.map((f) => [f.name, [this.o.words.text(f.missing)]]));
   }
@@ -169,7 +166,7 @@ export class Form {
     button?.focus();
   }
 
-  private setBusy(on: boolean): void {
+  protected setBusy(on: boolean): void {
     this.busy = on;
     this.lock(on);
     this.node.setAttribute('aria-busy', String(on));

@@ -40,7 +40,7 @@ export async function buildInto(dist) {
   for (const file of bundleFiles) cpSync(join(root, 'i18n', file), join(dist, 'i18n', file));
 }
 
-const baseName = (path) => path.slice(path.lastIndexOf('/') + 1);
+export const baseName = (path) => path.slice(path.lastIndexOf('/') + 1);
 
 export function writeCompressed(dist, name, contents) {
   write(dist, name, contents);

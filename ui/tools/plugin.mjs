@@ -65,11 +65,16 @@ const forPage = (key) => key.endsWith('.noScript');
 const parts = ['chart', 'columns', 'counts', 'export', 'facets', 'form'];
 const forPart = (key) => parts.includes(key.split('.')[0]);
 
-/** The words of the app, of the account screen, of the explorer, or of a part of it. */
+/** Those that the module for steps of applications says. */
+const forSteps = (key) =>
+  /^common\.(offline|unreachable|timeout|failed|reference|retry.*|checkFields\..*|required|requiredChoice|loading|trouble|reload|unsafeTarget|auth_throttle|cross_origin|busy|unavailable|.*_unavailable|dispenser_contract|route_not_found|internal_error|malformed_request|request_too_large)$/.test(key);
+
+/** The words of the app, of the account screen, of the explorer or a part of it, or of the module for steps. */
 const wordsFor = (suffix) => (key) => {
   if (forPage(key)) return false;
   if (suffix === '?explorer') return forExplorer(key) || everybodys.includes(key);
   if (suffix === '?account') return forAccount(key);
+  if (suffix === '?steps') return forSteps(key);
   if (suffix !== '') return key.startsWith(`${suffix.slice(1)}.`);
   return !forErrorPages(key) && !forExplorer(key) && !forUI5(key) && !forAccount(key) && !forPart(key);
 };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildInto } from './build.mjs';
 import { root } from './plugin.mjs';
+import { buildStepsInto } from './steps.mjs';
 import { buildUI5Into } from './ui5.mjs';
 
 const files = (dir) =>
@@ -16,6 +17,7 @@ const files = (dir) =>
 const builds = [
   { committed: join(root, 'dist'), into: buildInto },
   { committed: join(root, 'ui5/dist'), into: buildUI5Into },
+  { committed: join(root, 'steps/dist'), into: buildStepsInto },
 ];
 const scratch = mkdtempSync(join(tmpdir(), 'ui-verify-'));
 const differences = [];

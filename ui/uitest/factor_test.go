@@ -35,7 +35,7 @@ func shopPage(t *testing.T, name string) string {
 // shopAssets copies what the pages of steps need.
 func (r *real) shopAssets() {
 	r.t.Helper()
-	for _, name := range []string{"shop.css", "lang.js", "step.js", "second-factor.js", "accept-terms.js"} {
+	for _, name := range []string{"lang.js", "second-factor.js"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "shop", "public", "assets", name))
 		if err != nil {
 			r.t.Fatal(err)
@@ -78,9 +78,14 @@ func TestRealSecondFactor(t *testing.T) {
 	b.At(r.base + "/second-factor")
 	b.Ready("#enrol")
 	b.looksOfStep(source, "factor-enrol")
+	edge := b.edge("#enrol")
 	secret := strings.ReplaceAll(b.Text("#secret"), " ", "")
 	b.give("#enrol", "000000")
-	b.See("That code did not work")
+	b.Wait(`document.querySelector('#enrol .field .fault').textContent.startsWith('That code did not work')`)
+	b.Focused("#enrol-field[aria-invalid=true][aria-describedby~=enrol-field-error]")
+	if after := b.edge("#enrol"); after != edge {
+		t.Errorf("a wrong code moves the card from %v to %v", edge, after)
+	}
 	b.give("#enrol", codeAt(t, secret, time.Now()))
 	b.Ready("#codes")
 	b.looksOfStep(source, "factor-codes")
@@ -120,6 +125,12 @@ func TestRealSecondFactor(t *testing.T) {
 	again.See("That code did not work")
 	again.Visit(r.base + "/dashboard")
 	again.At(r.base + "/second-factor")
+}
+
+// edge returns where an element begins.
+func (b *tab) edge(selector string) float64 {
+	b.T.Helper()
+	return browsertest.Eval[float64](b.Tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().top`, selector))
 }
 
 func (b *tab) toCode(r *real) {

@@ -33,6 +33,28 @@ func looks() []look {
 	}
 }
 
+// system are those that the system of the reader asks for: more contrast, its own colours.
+func system() []look {
+	return []look{
+		{name: "contrast-light", scheme: "light", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
+		{name: "contrast-dark", scheme: "dark", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
+		{name: "forced-light", scheme: "light", more: []string{"forced-colors: active"}, width: 1280, height: 900},
+		{name: "forced-dark", scheme: "dark", more: []string{"forced-colors: active"}, width: 1280, height: 900},
+	}
+}
+
+// small are a narrow and a usual phone, and a window of 1280 by 1024 pixels at a zoom of 400 %.
+func small() []look {
+	return []look{
+		{name: "dark-300", scheme: "dark", width: 300, height: 600},
+		{name: "light-390", scheme: "light", width: 390, height: 844},
+		{name: "light-zoom-400", scheme: "light", width: 320, height: 256},
+	}
+}
+
+// extremes are all looks beside the four of every state.
+func extremes() []look { return append(system(), small()...) }
+
 // looksIn are those in which a language is looked at: English in the light at a desk and
 // in the dark on a phone, German the other way round. So every state is seen in each of
 // the four, and each language in both themes and at both widths: what is wrong in one
@@ -40,7 +62,7 @@ func looks() []look {
 func looksIn(lang string) []look {
 	all := looks()
 	if os.Getenv("SCREENS_DIR") != "" {
-		return all
+		return append(all, extremes()...)
 	}
 	if lang != "en" {
 		all[1].whole, all[2].whole = true, true
@@ -69,12 +91,6 @@ func TestScreens(t *testing.T) {
 // colours.
 func TestContrast(t *testing.T) {
 	source := needAxe(t)
-	extra := []look{
-		{name: "contrast-light", scheme: "light", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
-		{name: "contrast-dark", scheme: "dark", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
-		{name: "forced-light", scheme: "light", more: []string{"forced-colors: active"}, width: 1280, height: 900},
-		{name: "forced-dark", scheme: "dark", more: []string{"forced-colors: active"}, width: 1280, height: 900},
-	}
 	for _, s := range states() {
 		switch s.name {
 		case "signin", "signin-throttled", "set-password-done", "org-setup-empty", "org-setup-more-input", "sign-out", "signin-pending", "signin-identity-alone":
@@ -83,7 +99,7 @@ func TestContrast(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			b := s.reach(t, "en")
-			for _, l := range extra {
+			for _, l := range extremes() {
 				b.inspect(source, "en", s.name+".en."+l.name, l)
 			}
 		})

@@ -104,6 +104,8 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, h.bootFor(r))
 	case strings.HasPrefix(r.URL.Path, "/ui/auth/"):
 		http.StripPrefix("/ui/auth/", http.FileServerFS(h.dist)).ServeHTTP(w, r)
+	case strings.HasPrefix(r.URL.Path, "/ui/steps/"):
+		http.StripPrefix("/ui/steps/", http.FileServerFS(ui.Steps())).ServeHTTP(w, r)
 	case r.URL.Path == "/assets/ci/logo-full.svg":
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = w.Write([]byte(logo))

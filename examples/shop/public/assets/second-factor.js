@@ -1,21 +1,22 @@
 // The page of plugins/totp: it shows the step that the plugin names, and posts what
 // the person enters.
-import { ask, begin } from '/assets/step.js';
+import { begin, form } from '/ui/steps/steps.js';
 
-const forms = Object.fromEntries(['code', 'manage', 'enrol', 'codes'].map((id) => [id, document.getElementById(id)]));
+const cards = Object.fromEntries(['code', 'manage', 'enrol', 'codes'].map((id) => [id, document.getElementById(id)]));
 const byId = (id) => document.getElementById(id);
 
 function show(step) {
-  if (!step || !forms[step.step]) return;
-  for (const [id, form] of Object.entries(forms)) form.hidden = id !== step.step;
-  const form = forms[step.step];
-  form.reset();
+  if (!step || !cards[step.step]) return;
+  wipe();
+  for (const [id, card] of Object.entries(cards)) card.hidden = id !== step.step;
+  const card = cards[step.step];
+  card.querySelector('form').reset();
   if (step.step === 'code') showChanges(step);
   if (step.step === 'manage') showFactor(step);
   if (step.step === 'enrol') showSecret(step);
   if (step.step === 'codes') showCodes(step.codes);
   // The code is all that there is to do; where there is something to look at, that comes first.
-  form.querySelector(step.step === 'code' ? 'input[name=code]' : 'h1').focus();
+  card.querySelector(step.step === 'code' ? 'input[name=code]' : 'h1').focus();
 }
 
 function showChanges(step) {
@@ -67,42 +68,5 @@ function wipe() {
 addEventListener('pagehide', wipe);
 addEventListener('pageshow', (event) => event.persisted && location.reload());
 
-/** Posts fields while the form's buttons are off, and shows what comes back. */
-async function post(form, fields) {
-  const buttons = form.querySelectorAll('button');
-  for (const button of buttons) button.disabled = true;
-  const step = await ask(fields);
-  for (const button of buttons) button.disabled = false;
-  const field = form.querySelector('input[name=code]');
-  field?.setAttribute('aria-invalid', String(!step));
-  if (step) {
-    wipe();
-    show(step);
-    return;
-  }
-  (field ?? form.querySelector('button')).focus();
-  field?.select();
-}
-
-const value = (form, name) => new FormData(form).get(name) ?? '';
-
-forms.code.addEventListener('submit', (event) => {
-  event.preventDefault();
-  post(forms.code, { action: 'verify', code: value(forms.code, 'code'), then: value(forms.code, 'then') });
-});
-forms.manage.addEventListener('submit', (event) => {
-  event.preventDefault();
-  post(forms.manage, { action: event.submitter?.value ?? 'continue' });
-});
-forms.enrol.addEventListener('submit', (event) => {
-  event.preventDefault();
-  post(forms.enrol, { action: 'confirm', code: value(forms.enrol, 'code') });
-});
-forms.codes.addEventListener('submit', (event) => {
-  event.preventDefault();
-  post(forms.codes, { action: 'continue' });
-});
-byId('skip').addEventListener('click', () => post(forms.enrol, { action: 'skip' }));
-byId('anew').addEventListener('click', () => post(forms.codes, { action: 'codes' }));
-
+for (const card of Object.values(cards)) form(card.querySelector('form'), show);
 show(await begin());
