@@ -270,7 +270,7 @@ func TestErrorPagesStandIn(t *testing.T) {
 
 func ownFile(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
-// The link back leads to a page of this site, and to no address that only looks like one.
+// The link back points at a page of this site, and to no address that only looks like one.
 func TestBackLeadsToThisSite(t *testing.T) {
 	s := people(t, nil)
 	b := s.browser(t)

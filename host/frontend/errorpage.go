@@ -83,7 +83,7 @@ type errorPage struct {
 	Reload string
 	// Again is the link to the page where the person begins anew; nil for none.
 	Again *link
-	// Back is the link to the page of this site that the person came from; nil for none.
+	// Back is the link to the page of this site that linked to the missing one; nil for none.
 	Back *link
 	Home *link
 	// SignIn is the link to the sign-in for a guest to whom the page may be closed; nil for none.

@@ -28,7 +28,7 @@ func (m marks) fill(page []byte, lang, title string, data []byte) []byte {
 	return between(page, m.bootstrap, data)
 }
 
-// head puts what stands above the card into the empty header of the text for browsers without JavaScript.
+// head puts the logo or name above the card into the empty header of the text for browsers without JavaScript.
 func (m marks) head(page, text []byte) []byte {
 	at := m.noscript.FindSubmatchIndex(page)
 	if at == nil {

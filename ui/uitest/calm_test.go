@@ -65,8 +65,8 @@ func TestReasonsAreGiven(t *testing.T) {
 	b.See("loses cookies")
 }
 
-// A browser that does not keep the cookie of a sign-in is told so: at the page that it is led back to, and before it
-// fills in a step. Somebody who saw a page in between, and signed out there, is not.
+// The sign-in shows that the browser has lost the cookie: after the redirect back, and before a step is filled in. It shows
+// nothing to a person who saw a page in between and signed out there.
 func TestLostCookie(t *testing.T) {
 	const lost = "blocks or loses cookies"
 	h := newHost(t)
@@ -120,7 +120,7 @@ func TestStatusIsOfThisScreen(t *testing.T) {
 	}
 }
 
-// What is wrong with a field stands once on the page: at the field. The summary names the fields.
+// A fault of a field is on the page once: at the field. The summary names the fields.
 func TestErrorsStandOnce(t *testing.T) {
 	h := newHost(t)
 	h.set("next", orgSetup())

@@ -44,8 +44,8 @@ func demo(t *testing.T) string {
 }
 
 // The demo's pages fit 320 pixels in German, and the dashboard does not move while its
-// rows come. The button in the head stands beside the logo. No word of the pages is broken, but those that are longer than
-// a line, and everything stands in a landmark.
+// rows come. The button in the head is beside the logo. No word of the pages is broken, but those that are longer than
+// a line, and all content is within a landmark.
 func TestDemoPages(t *testing.T) {
 	source := needAxe(t)
 	base := demo(t)

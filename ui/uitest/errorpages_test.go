@@ -204,7 +204,7 @@ func TestOutageWithoutScripts(t *testing.T) {
 	b.See("There")
 }
 
-// A page that is not there is no alarm. It leads back to where the person came from, home and, for a guest, to the sign-in.
+// The page of a 404 is calm. It links to the page before, to the start page and, for a guest, to the sign-in.
 func TestMissingPageLeadsOn(t *testing.T) {
 	s := newFaults(t, nil)
 	b := open(t)

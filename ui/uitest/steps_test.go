@@ -132,7 +132,7 @@ func TestStepWaitsAndSkips(t *testing.T) {
 	}
 }
 
-// Where the step is not this page's, or nobody is signed in, the page leads on; where the host gives no answer it says so.
+// The page redirects if its step is not open or nobody is signed in, and shows an error if the host gives no answer.
 func TestStepLeadsOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc

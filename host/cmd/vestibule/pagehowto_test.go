@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 func TestPagesFollow(t *testing.T) {
 	t.Parallel()
 	for page, c := range map[string]func(t *testing.T, l *learner, text string){
-		"php.md": followPHP, "screens.md": followScreens, "openid-connect.md": followOpenID,
+		"php.md": followPHP, "screens.md": followScreens, "step.md": followStep, "openid-connect.md": followOpenID,
 		"data-alone.md": followData, "ui5.md": followUI5, "development.md": followDevelopment,
 		"totp.md": followTOTP, "deactivated.md": followDeactivated, "users-table.md": followUsers,
 	} {
@@ -89,6 +90,45 @@ func followScreens(t *testing.T, l *learner, text string) {
 			t.Errorf("/login is %s", body)
 		}
 	})
+}
+
+// followStep makes a step of one field, which comes once, and keeps what the page sends.
+func followStep(t *testing.T, l *learner, text string) {
+	python := pythonWithGRPC()
+	if python == "" {
+		missingFor(t, "REQUIRE_PYTHON", "no python3 with grpc")
+	}
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		missingFor(t, "REQUIRE_TUTORIAL", "no sqlite3")
+	}
+	tools := t.TempDir()
+	l.check(os.Symlink(python, filepath.Join(tools, "python3")))
+	l.env = append(l.env, "PATH="+tools+":"+os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1")
+	text, _, _ = strings.Cut(text, "## What the module does")
+	l.follow(text)
+	l.host(func(get func(string) (int, string, string), send func(string, string) string) {
+		if _, body, _ := get("/login"); !strings.Contains(body, `"target":"/phone"`) {
+			t.Errorf("after the sign-in /login is %s", body)
+		}
+		status, body, _ := get("/phone")
+		for _, file := range regexp.MustCompile(`(?:href|src)="(/[^"]+)"`).FindAllStringSubmatch(body, -1) {
+			if status, _, _ := get(file[1]); status != http.StatusOK {
+				t.Errorf("the page asks for %s: %d", file[1], status)
+			}
+		}
+		if status != http.StatusOK || !strings.Contains(body, "data-step") {
+			t.Errorf("/phone is %d %s", status, body)
+		}
+		if next := send("/auth/intents/redirect", `{"number":"12"}`); strings.HasPrefix(next, "redirect") {
+			t.Errorf("a number that is too short leads to %q", next)
+		}
+		if next := send("/auth/intents/redirect", `{"number":"0431 123456"}`); !strings.HasPrefix(next, "redirect /") || next == "redirect /phone" {
+			t.Errorf("a number leads to %q", next)
+		}
+	})
+	if kept := l.run("", "sqlite3", "vestibule.db", "SELECT phone FROM users"); strings.TrimSpace(kept) != "0431 123456" {
+		t.Errorf("the column holds %q", kept)
+	}
 }
 
 // guest is what somebody who is not signed in gets.

@@ -1,4 +1,4 @@
-// A form that stands in the page, with the behaviour of the sign-in's own.
+// A form that is written in the page, with the behaviour of the sign-in's own.
 
 import { h } from '../../src/dom.ts';
 import type { Problem } from '../../src/faults.ts';

@@ -1,5 +1,5 @@
-// The sign-in's card, field errors and busy buttons for a step on a page of an application. The page stands in HTML; this
-// module takes over its forms, asks the dispenser and goes where it leads.
+// The sign-in's card, field errors and busy buttons for a step on a page of an application. The page is HTML; this
+// module takes over its forms, asks the dispenser and opens the next page.
 
 import fallback from '../../i18n/messagebundle.properties?steps';
 import de from '../../i18n/messagebundle_de.properties?steps';
@@ -73,7 +73,7 @@ async function ask(fields: Step, field = '', repeated = false): Promise<Answer> 
   if (step === undefined || at === undefined) return { wrong: problem([words.text('common.failed', 200)]) };
   // The person is at the step of another page: it was done in another tab, or is not due yet.
   if (new URL(at, location.href).pathname !== location.pathname) return leave(at);
-  // An answer without a payload says that the step has only just begun.
+  // An answer without a payload means that the step has only just begun.
   return Object.keys(step).length > 1 || repeated ? { step } : ask({}, field, true);
 }
 
