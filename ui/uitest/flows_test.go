@@ -186,7 +186,7 @@ func TestStepThatIsNotCurrent(t *testing.T) {
 	b.At(h.URL + "/dashboard")
 }
 
-// The sign-in says that a session has ended only if there was one.
+// The sign-in mentions the end of a session only if there was one.
 func TestOrganisationScreenForGuests(t *testing.T) {
 	const ended = "Your session has ended"
 	for session, want := range map[string]bool{"guest": false, "ended": true} {
