@@ -85,8 +85,9 @@ func TestLostCookie(t *testing.T) {
 
 	h.answer("GET /auth/intents/current", says(401, fault("unauthenticated", "")))
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	b.Visit(h.URL + "/login?again")
+	b.Wait(`document.querySelector('#login') && !document.querySelector('.strip')`)
 	credentials(b)
-	b.Ready("#login")
 	b.See(lost)
 
 	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
