@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test nightly fuzz bench bench-large lint fmt generate verify ui release clean
+.PHONY: help build run demo test nightly fuzz bench bench-large lint fmt generate verify ui release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,13 @@ run: build ## make the demo's data when missing, and serve the demo
 	@echo "  http://127.0.0.1:8080/dashboard  (sign in with the demo account)"
 	@echo "  curl 'http://127.0.0.1:8080/odata/Products?\$$orderby=name&\$$count=true'"
 	@exec bin/vestibule serve
+
+demo: build internal/suites/identity/node_modules/.package-lock.json ## make run with a second factor, a company account and a UI5 application, which need Node.js 20 and npm (PORT=8080)
+	@$(MAKE) --no-print-directory -C examples/ui5-dashboard build
+	@exec examples/shop/demo.sh
+
+internal/suites/identity/node_modules/.package-lock.json: internal/suites/identity/package-lock.json
+	npm --prefix internal/suites/identity ci --no-audit --no-fund
 
 test: ## run all tests, after installing what they need where this user may
 	@RACE='$(RACE)' .ci/test

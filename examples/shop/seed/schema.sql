@@ -1,7 +1,7 @@
 -- The stock tables, as an application that is older than its sign-in has them.
--- partner_id and terms_version are columns of this application: the organisation of
--- the user, and the terms that they have accepted. They are null until the plugins
--- orgsetup and terms have asked for them.
+-- partner_id, terms_version and second_factor are columns of this application: the
+-- organisation of the user, the terms that they have accepted, and the key of their
+-- authenticator app. They are null until the plugins orgsetup, terms and totp have asked.
 CREATE TABLE users (
     id                INTEGER PRIMARY KEY,
     name              VARCHAR(255) NOT NULL,
@@ -12,7 +12,8 @@ CREATE TABLE users (
     created_at        DATETIME,
     updated_at        DATETIME,
     partner_id        INTEGER,
-    terms_version     VARCHAR(40)
+    terms_version     VARCHAR(40),
+    second_factor     TEXT
 );
 
 CREATE TABLE password_reset_tokens (
