@@ -89,7 +89,7 @@ func addColumns(t *testing.T, database, text string) {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if !slices.Contains([]string{"partner_id", "terms_version", "email_verified_at"}, name) { // which the demo has
+		if !slices.Contains([]string{"partner_id", "terms_version", "second_factor", "email_verified_at"}, name) { // which the demo has
 			change(t, database, "ALTER TABLE users ADD COLUMN "+name+" TEXT")
 		}
 	}
