@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
@@ -129,6 +130,32 @@ func TestStepWaitsAndSkips(t *testing.T) {
 	}
 	if got, want := h.posted("/auth/intents/redirect")[1], (map[string]any{"version": "7", "phone": "", "later": "yes"}); cmp.Diff(want, got) != "" {
 		t.Errorf("posted %v, want %v", got, want)
+	}
+}
+
+// Somebody who presses the button before the dispenser has answered sends what it gives all the same.
+func TestStepIsFilledBeforeItIsSent(t *testing.T) {
+	h, b := newStep(t, "en")
+	release, first := make(chan struct{}), says(200, satisfaction("needs_more_input", obj{"target": "/step", "version": "7"}, nil, nil))
+	h.answer(asked, func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		first(w, r)
+	})
+	b.Visit(h.URL + "/step")
+	b.Ready("button.secondary")
+	b.Click("button.secondary")
+	b.Wait(`document.querySelector('button.secondary.busy')`)
+	close(release)
+	b.Wait(`document.querySelector('[name=version]').value === '7'`)
+	for range 100 { // until it is sent
+		if len(h.posted("/auth/intents/redirect")) > 1 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	want := []map[string]any{{}, {"version": "7", "phone": "", "later": "yes"}}
+	if d := cmp.Diff(want, h.posted("/auth/intents/redirect")[:2]); d != "" {
+		t.Errorf("posted (-want +got):\n%s", d)
 	}
 }
 

@@ -47,7 +47,8 @@ async function open(): Promise<Step | null> {
  */
 export function form(node: HTMLFormElement, then: (step: Step) => void = () => location.reload()): void {
   new PageForm(node, words, announcer, async (values, said) => {
-    await opened; // which fills the form
+    await opened; // which fills the form, maybe after the button was pressed
+    for (const input of node.querySelectorAll<HTMLInputElement>('input[data-from]')) values[input.name] = input.value;
     const { step, wrong } = await ask(values, said);
     if (step === undefined) return wrong;
     then(step);
