@@ -178,7 +178,7 @@ func (b *bench) countedDepth() (m measured, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := dbtest.CountChanges(ctx, db, "docs/odata-reference.md", "products"); err != nil {
+	if err := dbtest.CountChanges(ctx, db, "docs/operations/counted-changes.sql", "products"); err != nil {
 		return m, err
 	}
 	defer func() {

@@ -20,7 +20,7 @@ import (
 // countChanges runs what the documents let operators run.
 func countChanges(t testing.TB, db *sqlx.DB, tables ...string) {
 	t.Helper()
-	if err := dbtest.CountChanges(t.Context(), db.DB, "../../docs/odata-reference.md", tables...); err != nil {
+	if err := dbtest.CountChanges(t.Context(), db.DB, "../../docs/operations/counted-changes.sql", tables...); err != nil {
 		t.Fatal(err)
 	}
 }

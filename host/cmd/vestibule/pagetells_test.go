@@ -200,7 +200,7 @@ func TestPagesNameMetrics(t *testing.T) {
 	const name = "`(vestibule_[a-z_]+)"
 	known := namesInCode(document(t, "operations/metrics.md"), `\b(vestibule_[a-z_]+)`)
 	maps.Copy(known, namesInCode(document(t, "sign-in.md"), "(?m)^\\| "+name))
-	maps.Copy(known, namesInCode(document(t, "odata-reference.md"), `CREATE TABLE public\.(vestibule_[a-z_]+)`)) // of the operator
+	maps.Copy(known, namesInCode(document(t, "operations/counted-changes.sql"), `CREATE TABLE public\.(vestibule_[a-z_]+)`)) // of the operator
 	files, err := filepath.Glob("../../store/migrations/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations: %v", err)

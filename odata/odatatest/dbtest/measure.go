@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 )
 
 // Start starts a server of its own for a program that measures, and returns the data source name of an empty database on
@@ -61,20 +60,14 @@ func startFor(e engine) (*server, error) {
 	return srv, nil
 }
 
-// CountChanges runs the script for counted changes that docs, the path of docs/odata-reference.md, has for operators, and counts the
-// changes of tables.
-func CountChanges(ctx context.Context, db *sql.DB, docs string, tables ...string) error {
-	text, err := os.ReadFile(docs)
+// CountChanges runs the script that operators get, whose path is that of docs/operations/counted-changes.sql, and counts the changes of
+// tables.
+func CountChanges(ctx context.Context, db *sql.DB, script string, tables ...string) error {
+	text, err := os.ReadFile(script)
 	if err != nil {
 		return err
 	}
-	_, section, _ := strings.Cut(string(text), "\n### Counted changes\n")
-	_, script, _ := strings.Cut(section, "```sql\n")
-	script, _, found := strings.Cut(script, "\n```\n")
-	if !found {
-		return errors.New(docs + " has no script for counted changes")
-	}
-	if _, err := db.ExecContext(ctx, script); err != nil {
+	if _, err := db.ExecContext(ctx, string(text)); err != nil {
 		return err
 	}
 	for _, t := range tables {

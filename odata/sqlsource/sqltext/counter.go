@@ -19,7 +19,7 @@ import (
 // changes rows of its children without their statement triggers, and while policies of the database hide rows. The greatest
 // transaction makes the stamp another one after somebody has emptied vestibule_changes.
 
-// What the operator creates has these names; see docs/odata-reference.md.
+// What the operator creates has these names; see docs/operations/counted-changes.sql.
 const (
 	ChangesTable   = "vestibule_changes"
 	ChangesTrigger = "vestibule_changed"
