@@ -64,3 +64,33 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// The pages stay as short as CONTRIBUTING.md promises, counted as wc -w counts.
+func TestDocumentsKeepTheirWords(t *testing.T) {
+	root := os.DirFS("..")
+	words := map[string]int{}
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && name != "docs" && !strings.HasPrefix(name, "docs/"):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".md"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if folder, _, below := strings.Cut(name, "/"); below {
+			name = folder
+		}
+		words[name] += len(strings.Fields(string(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, most := range map[string]int{"README.md": 500, "CHANGELOG.md": 900, "docs": 36_000} {
+		if n := words[name]; n > most || n < most/2 {
+			t.Errorf("%s has %d words, want at most %d: keep each fact at its home, and link to it", name, n, most)
+		}
+	}
+}
