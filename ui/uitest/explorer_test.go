@@ -2,7 +2,6 @@ package uitest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -117,30 +116,4 @@ func TestExplorer(t *testing.T) {
 	r.command("", "session", "revoke", "--email", person)
 	b.Visit(r.base + "/odata/#/Products")
 	b.See("Sign in")
-}
-
-// The pictures of the README, which `make -C ui screens` puts into docs/figures.
-func TestPicturesOfTheReadme(t *testing.T) {
-	if os.Getenv("SCREENS_DIR") == "" {
-		t.Skip("`make -C ui screens` sets SCREENS_DIR")
-	}
-	r := newExplored(t)
-	b := open(t)
-	b.Size(720, 600)
-	for scheme, name := range map[string]string{"light": "readme-sign-in", "dark": "readme-sign-in-dark"} {
-		b.Media(scheme)
-		b.Visit(r.base + "/login")
-		b.Ready("#login")
-		b.Picture(name)
-	}
-	b.Visit(r.base + "/odata/#/Products?~group=category_id")
-	b.signIn(password)
-	b.Wait(`location.pathname === '/odata/' && document.querySelectorAll('tbody tr').length === 3`)
-	b.Size(960, 420)
-	for scheme, name := range map[string]string{"light": "readme-explorer", "dark": "readme-explorer-dark"} {
-		b.Media(scheme)
-		b.Visit(r.base + "/odata/#/Products?~sums=1&released_on=2026-01")
-		b.Wait(`document.querySelectorAll('tbody tr').length === 50 && document.querySelector('tfoot td') !== null`)
-		b.Picture(name)
-	}
 }

@@ -47,6 +47,8 @@ type real struct {
 	t    *testing.T
 	dir  string
 	base string
+	// said is the line in which the host named its address.
+	said string
 	sink *sink
 }
 
@@ -195,7 +197,8 @@ func (r *real) serve() {
 	})
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if r.base = regexp.MustCompile(`http://\S+`).FindString(lines.Text()); r.base != "" {
+		r.said = lines.Text()
+		if r.base = regexp.MustCompile(`http://\S+`).FindString(r.said); r.base != "" {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return
 		}
