@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -23,15 +24,16 @@ func main() {
 	skipped := flag.String("skipped", "", "file to write the skipped tests to")
 	total := flag.String("total", "", "file to write the numbers to")
 	again := flag.String("again", "", "file to write the packages to that may be tried again; empty where one of them may not")
+	commands := flag.String("commands", "", "file to write to how many commands of which documents were run")
 	flag.Parse()
-	s := &summary{output: map[string][]string{}, skips: map[string][]string{}}
+	s := &summary{output: map[string][]string{}, skips: map[string][]string{}, commands: map[string]int{}}
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "summary:", err)
 		os.Exit(1)
 	}
 	numbers := fmt.Sprintf("%d tests passed, %d failed, %d skipped, in %d packages", s.passed, s.failed, s.skipped, s.packages)
 	fmt.Println(numbers)
-	for name, text := range map[string]string{*skipped: s.reasons(), *total: numbers + "\n", *again: s.again()} {
+	for name, text := range map[string]string{*skipped: s.reasons(), *total: numbers + "\n", *again: s.again(), *commands: s.ran()} {
 		if name == "" {
 			continue
 		}
@@ -50,6 +52,8 @@ type summary struct {
 	output map[string][]string
 	// skips are the skipped tests by reason.
 	skips map[string][]string
+	// commands are the numbers of commands of documents that tests ran, by document.
+	commands map[string]int
 	// broken are the packages that failed; final says that trying again proves nothing.
 	broken                            []string
 	final                             bool
@@ -81,6 +85,7 @@ func (s *summary) event(e event) {
 	case "output", "build-output":
 		s.final = s.final || strings.Contains(e.Output, "WARNING: DATA RACE")
 		s.output[key] = append(s.output[key], e.Output)
+		s.command(e.Output)
 		return
 	case "pass", "fail", "skip", "build-fail":
 	default:
@@ -102,6 +107,28 @@ func (s *summary) event(e event) {
 		s.skips[why] = append(s.skips[why], e.Test)
 	}
 	delete(s.output, key)
+}
+
+// command adds what a test says of the commands of a document.
+func (s *summary) command(output string) {
+	var n int
+	var page string
+	_, text, _ := strings.Cut(output, ".go:")
+	_, text, _ = strings.Cut(text, ": ")
+	if _, err := fmt.Sscanf(text, "ran %d commands of %s", &n, &page); err == nil {
+		s.commands[page] += n
+	}
+}
+
+// ran returns how many commands of documents were run, and how many of each.
+func (s *summary) ran() string {
+	sum := 0
+	var list []string
+	for _, page := range slices.Sorted(maps.Keys(s.commands)) {
+		sum += s.commands[page]
+		list = append(list, fmt.Sprintf("%s %d", page, s.commands[page]))
+	}
+	return fmt.Sprintf("%d commands of %d documents: %s\n", sum, len(list), strings.Join(list, ", "))
 }
 
 func (s *summary) pkg(e event, key string) {

@@ -48,6 +48,8 @@ func TestInstallAsAStranger(t *testing.T) {
 		if c.query != "latest" {
 			continue
 		}
+		saysRan(t, "README.md", 1)
+		saysRan(t, "docs/tutorial.md", 1)
 		for lang := range walks() {
 			t.Run("and writes a plugin in "+lang, func(t *testing.T) { walk(t, env, bin, lang) })
 		}

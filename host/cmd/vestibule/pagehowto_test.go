@@ -22,8 +22,7 @@ func TestPagesFollow(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: append(os.Environ(), "HOME="+t.TempDir())}, app: freeAddress(t)}
-			l.folder = l.dir
+			l := newLearner(t, "docs/how-to/"+page, append(os.Environ(), "HOME="+t.TempDir()))
 			_, port, _ := strings.Cut(l.app, ":")
 			c(t, l, strings.ReplaceAll(document(t, "how-to/"+page), "127.0.0.1:3000", "127.0.0.1:"+port))
 		})

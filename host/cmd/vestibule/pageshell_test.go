@@ -50,18 +50,23 @@ func TestPagesCommand(t *testing.T) {
 	h.tools()
 	h.prepare()
 	scripts := map[string]string{}
+	ran := map[string]int{}
+	unseen := regexp.MustCompile(`(?m)^ *(` + strings.Join(append(slices.Collect(maps.Keys(foreign())), "make"), "|") + `) .*`)
 	for _, b := range readHere(t, "sh") {
 		scripts[b.page] += h.script(b)
+		ran[b.page] += commandsIn(unseen.ReplaceAllString(b.text, ""))
 	}
 	for _, page := range slices.Sorted(maps.Keys(scripts)) {
 		script := `trap '[ ! -f "$TOOLS/host" ] || kill $(cat "$TOOLS/host"); rm -f "$TOOLS/host"' EXIT` + "\n" + scripts[page]
 		h.people(script)
 		cmd := exec.Command("sh", "-eu", "-c", script)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "tools")+":"+os.Getenv("PATH"), "TOOLS="+filepath.Join(dir, "tools"), "TOKEN="+h.token)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "tools")+":"+os.Getenv("PATH"), "TOOLS="+filepath.Join(dir, "tools"), "TOKEN="+h.token, "HOME="+t.TempDir())
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s\nof\n%s", page, err, out, script)
+			continue
 		}
+		saysRan(t, page, ran[page])
 	}
 	h.scanners()
 	h.policy()

@@ -25,6 +25,66 @@ type learner struct {
 	app string
 	// client is the browser; nil before its first use.
 	client *http.Client
+	// ran is the number of commands of the page that were run.
+	ran int
+}
+
+// newLearner returns a learner in an empty folder, who says at the end how many commands of a page were run.
+func newLearner(t *testing.T, page string, env []string) *learner {
+	t.Helper()
+	l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: env}, app: freeAddress(t)}
+	l.folder = l.dir
+	t.Cleanup(func() { saysRan(t, page, l.ran) })
+	return l
+}
+
+// saysRan logs the line from which .ci/summary takes the sum for `.ci/run`.
+func saysRan(t *testing.T, page string, commands int) {
+	t.Helper()
+	if commands > 0 {
+		t.Logf("ran %d commands of %s", commands, page)
+	}
+}
+
+// commandsIn returns the number of commands in a script: its lines, without comments, with
+// those that a backslash or a quotation continues.
+func commandsIn(script string) int {
+	n, quote, continued := 0, rune(0), false
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if !continued && line != "" && line[0] != '#' {
+			n++
+		}
+		before := ' '
+		for _, r := range line {
+			switch {
+			case quote == 0 && r == '#' && before == ' ':
+				line = "" // the rest is a comment
+			case quote == 0 && (r == '"' || r == '\''):
+				quote = r
+			case r == quote:
+				quote = 0
+			}
+			if line == "" {
+				break
+			}
+			before = r
+		}
+		continued = quote != 0 || strings.HasSuffix(line, `\`)
+	}
+	return n
+}
+
+func TestCommandsIn(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]int{
+		"": 0, "# no command, it's none\n\n": 0, "a\nb # isn't one\nc": 3, "a \\\n  b\nc\n": 2,
+		"a \"b\nit's c;\nd\"\ne 'f\n\"g'\n": 2, "a && b\n": 1, "a # b \\\nc": 2,
+	} {
+		if got := commandsIn(script); got != want {
+			t.Errorf("%q has %d commands, want %d", script, got, want)
+		}
+	}
 }
 
 // tutorial follows docs/tutorial.md in an empty folder, with nothing of this tree but
@@ -39,9 +99,8 @@ func tutorial(t *testing.T, env []string, bin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: env}, home: "tasks", app: freeAddress(t)}
-	l.env = append(l.env, "PATH="+bin+":"+os.Getenv("PATH"))
-	l.folder = l.dir
+	l := newLearner(t, "docs/tutorial.md", append(env[:len(env):len(env)], "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir()))
+	l.home = "tasks"
 	step := func(from, to string) {
 		_, part, ok := strings.Cut(string(text), from)
 		part, _, ok2 := strings.Cut(part, to)
@@ -142,6 +201,7 @@ func (l *learner) shell(block string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		l.t.Fatalf("%s%v\n%s", block, err, out)
 	}
+	l.ran += commandsIn(block)
 	folder, err := os.ReadFile(place)
 	l.check(err)
 	l.folder = strings.TrimSpace(string(folder))
