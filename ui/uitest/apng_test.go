@@ -160,7 +160,7 @@ func (b *tab) shows(file []byte, frames []frame) {
 	}
 }
 
-// A moving picture is what was put into it: frames that differ in one pixel, in a
+// The browser decodes the frames that were put in. They differ in one pixel, in a
 // rectangle and in all.
 func TestAnimated(t *testing.T) {
 	base := newHost(t).URL

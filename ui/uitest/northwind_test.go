@@ -22,7 +22,7 @@ const products = "/odata/Products?$select=ProductName,QuantityPerUnit,UnitPrice,
 // A northwind is a host over a database of Northwind, which it serves as it was proposed.
 type northwind struct {
 	*real
-	// proposed is what [propose] printed, ready is the line with which the host begins.
+	// proposed is the output of [propose], ready the first line of the host.
 	proposed, ready, token string
 }
 

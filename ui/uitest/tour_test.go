@@ -39,7 +39,7 @@ type tour struct {
 	frames      []frame
 }
 
-// stageData is what testdata/stage.html shows: a caption, and one of the others.
+// stageData holds the caption of testdata/stage.html, and one of its three contents.
 type stageData struct {
 	Number  int
 	Caption string
@@ -199,7 +199,7 @@ func (tr *tour) refresh() {
 	tr.show(2500*time.Millisecond, stageData{Number: 3, Caption: caption, Sheet: newSheet(tr.base+products, before, after, below+"\nRefreshed: the same address, asked again")})
 }
 
-// passkey shows the sign-in, and where a passkey leads without a password.
+// passkey shows the sign-in, and the page after a passkey instead of a password.
 func (tr *tour) passkey() {
 	const caption = "Sign in with a passkey"
 	b := tr.page
