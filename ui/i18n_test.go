@@ -162,7 +162,7 @@ func TestNoKeyMissingOrUnused(t *testing.T) {
 // noscript text.
 func usedKeys(t *testing.T) map[string]bool {
 	t.Helper()
-	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|firstPasskey|firstIdentity|orgSetup|onward|signOut|account|explorer|chart|columns|counts|export|facets|form|ui5)\.[A-Za-z_.]+)'`)
+	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|firstPasskey|firstIdentity|orgSetup|onward|signOut|account|explorer|chart|columns|counts|export|facets|form|help|ui5)\.[A-Za-z_.]+)'`)
 	short := regexp.MustCompile(`\b(?:text|choices)\('([A-Za-z]+)'(?:, \[([^\]]*)\])?`)
 	used := map[string]bool{}
 	for _, dir := range []string{"src", "tools", "ui5/src"} {

@@ -52,12 +52,15 @@ func (b *Tab) Picture(name string) {
 }
 
 // PictureOfAll is [Tab.Picture] of the whole page. The window stays as tall as that:
-// what is fixed to it then covers all of the page.
+// what is fixed to it then covers all of the page. A page with lengths in vh grows with
+// the window, hence several steps.
 func (b *Tab) PictureOfAll(name string) {
 	b.T.Helper()
 	if os.Getenv("SCREENS_DIR") == "" {
 		return
 	}
-	b.Size(Eval[int64](b, `innerWidth`), Eval[int64](b, `Math.max(innerHeight, document.documentElement.scrollHeight)`))
+	for range 5 {
+		b.Size(Eval[int64](b, `innerWidth`), Eval[int64](b, `Math.max(innerHeight, document.documentElement.scrollHeight)`))
+	}
 	b.Picture(name)
 }

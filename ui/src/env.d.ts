@@ -2,6 +2,12 @@
 
 declare module '*.css' {}
 
+// A style sheet as text.
+declare module '*.css?text' {
+  const text: string;
+  export default text;
+}
+
 declare module '*.properties' {
   const messages: Record<string, string>;
   export default messages;
@@ -31,6 +37,10 @@ declare module '*.properties?chart' {
   export default messages;
 }
 declare module '*.properties?columns' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+declare module '*.properties?help' {
   const messages: Record<string, string>;
   export default messages;
 }

@@ -10,7 +10,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
 import { context } from 'esbuild';
-import { accountEntry, allBundles, base, options, page, root } from './plugin.mjs';
+import { accountEntry, allBundles, base, options, page, root, styles } from './plugin.mjs';
 
 const target = new URL(process.env.HOST_URL ?? 'http://127.0.0.1:8080');
 const port = Number(process.env.PORT ?? 5173);
@@ -120,7 +120,7 @@ const build = await context({
   sourcemap: 'inline',
   outdir: join(root, 'dist'),
   write: false,
-  plugins: [emptyWords, reload],
+  plugins: [emptyWords, styles, reload],
 });
 await build.rebuild(); // the first page must find its assets
 await build.watch();

@@ -62,7 +62,7 @@ const forAccount = (key) => key.startsWith('account.');
 const forPage = (key) => key.endsWith('.noScript');
 
 /** The modules of the explorer that are loaded on demand; each has the words that begin with its name. */
-const parts = ['chart', 'columns', 'counts', 'export', 'facets', 'form'];
+const parts = ['chart', 'columns', 'counts', 'export', 'facets', 'form', 'help'];
 const forPart = (key) => parts.includes(key.split('.')[0]);
 
 /** Those that the module for steps of applications says. */
@@ -109,6 +109,18 @@ export const properties = {
   },
 };
 
+/** An import of a style sheet with ?text gives its text, for a module that brings its own style. */
+export const styles = {
+  name: 'styles',
+  setup(b) {
+    b.onLoad({ filter: /\.css$/ }, async ({ path, suffix }) => {
+      if (suffix !== '?text') return undefined;
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, minify: true, target: options.target, charset: 'utf8', write: false });
+      return { contents: outputFiles[0].text.trim(), loader: 'text', watchFiles: [path] };
+    });
+  },
+};
+
 /** The entry of the account screen, a module of its own. */
 export const accountEntry = { account: 'src/account/index.ts' };
 
@@ -125,7 +137,7 @@ export const options = {
   charset: 'utf8',
   external: [base + '*'], // what is loaded on demand
   legalComments: 'none',
-  plugins: [properties],
+  plugins: [properties, styles],
   logLevel: 'warning',
   metafile: true,
 };

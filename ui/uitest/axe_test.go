@@ -96,6 +96,9 @@ func (b *tab) checks(lang, state string) {
 			const box = el.getBoundingClientRect(), name = el.parentElement.getBoundingClientRect();
 			if (box.top > name.top + 12 && Math.abs(box.left - name.left) > 1) out.push('hangs in: ' + el.textContent);
 		}
+		for (const el of document.querySelectorAll('.account .rows')) { // the style comes with the module of the account
+			if (getComputedStyle(el).listStyleType !== 'none') out.push('no style: ' + el.textContent.slice(0, 60));
+		}
 		return out;
 	})()`, lang))
 	for _, f := range faults {

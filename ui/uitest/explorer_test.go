@@ -77,6 +77,7 @@ func TestExplorer(t *testing.T) {
 	b.pick(`[aria-label=Totals]`, "sum")
 	b.Wait(`document.querySelector('tfoot')?.textContent.includes('615.00')`) // 2 + 5 + … + 59, and 20 quarters
 	b.Click(`.help summary`)
+	b.Wait(`document.querySelectorAll('.help li').length === 4`)
 
 	// Groups lead to their rows.
 	b.Visit(r.base + "/odata/#/Products?~group=category_id")

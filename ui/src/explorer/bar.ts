@@ -2,12 +2,19 @@
 
 import { h } from '../dom.ts';
 import type { Words } from '../i18n.ts';
+import type { Parts } from './parts.ts';
 
-/** How to narrow down, for those who wonder. */
-export function help(words: Words): HTMLElement {
-  const keys = ['explorer.help.text', 'explorer.help.number', 'explorer.help.day', 'explorer.help.key'];
-  const lines = keys.map((key) => h('li', {}, words.text(key)));
-  return h('details', { class: 'help' }, h('summary', {}, words.text('explorer.help')), h('ul', {}, ...lines));
+/** How to write filters, for those who wonder: the lines are loaded once somebody opens it. */
+export function help(words: Words, load: () => Promise<Parts['help'] | undefined>): HTMLElement {
+  const summary = h('summary', {}, words.text('explorer.help'));
+  const details = h('details', { class: 'help', ontoggle: () => void open() }, summary);
+  const open = async (): Promise<void> => {
+    if (!details.open || summary.nextSibling !== null) return;
+    const module = await load();
+    if (module === undefined) details.open = false;
+    else if (summary.nextSibling === null) summary.after(module.help(words.lang));
+  };
+  return details;
 }
 
 /** The field for words that rows are searched for; found gets them a moment after they were typed. */

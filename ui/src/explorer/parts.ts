@@ -9,6 +9,7 @@ export interface Parts {
   export: typeof import('./export.ts');
   facets: typeof import('./facets.ts');
   form: typeof import('./form.ts');
+  help: typeof import('./help.ts');
 }
 
 const style = new Map<string, Promise<void>>();

@@ -307,7 +307,7 @@ export class View {
       this.table = undefined;
       const table = new Table({ place, sets: this.sets, words: this.words, go: (to, typing) => this.go(to, typing), suggest: (c) => this.suggest(place, c) }, state);
       const tools = { search: place.set.searchable ? searchField(this.words, (search) => this.go(change(this.state(), { search }), true)) : undefined, ways: this.ways(state, place, table), chart: h('div', {}), below: h('div', { class: 'below' }), elsewhere: h('div', {}), chips: h('div', {}), faults: h('div', {}) };
-      const bar = h('div', { class: 'tools' }, tools.search, ...tools.ways.elements, ...this.openers(state, place), help(this.words));
+      const bar = h('div', { class: 'tools' }, tools.search, ...tools.ways.elements, ...this.openers(state, place), help(this.words, () => this.load('help')));
       this.replace(state.path, this.above(place), place.label, bar, tools.chips, tools.faults, tools.chart, h('div', { class: 'split' }, h('div', {}, table.element, tools.below, tools.elsewhere)));
       this.table = table;
       this.tools = tools;
