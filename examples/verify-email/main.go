@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -56,9 +57,12 @@ func (v *verifier) dispense(_ context.Context, user pluginsdk.User, req *plugins
 		return done.With(pluginsdk.SetUser(v.config.Column, v.now().UTC().Truncate(time.Second)).Replacing(nil)), nil
 	}
 	if posted {
+		if strings.HasPrefix(req.Locale, "de") {
+			return hold.Failed("Dieser Link gilt nicht mehr."), nil
+		}
 		return hold.Failed("This link is not valid any more."), nil
 	}
-	if again, _ := req.Form.Bool("again"); req.Session.Has("sent") && !again {
+	if req.Session.Has("sent") && !req.Form.Has("again") {
 		return hold, nil
 	}
 	link := v.config.Page + "?token=" + url.QueryEscape(v.token(user, v.now().Add(v.config.Lifetime)))

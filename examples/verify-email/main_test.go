@@ -55,12 +55,13 @@ func story(t *testing.T, p *plugintest.Plugin) {
 	if again := p.Dispense(ada, posts(nil)).Holds("/verify-email"); link(t, again) != "" {
 		t.Error("a second mail went to one session")
 	}
-	if again := p.Dispense(ada, posts(map[string]pluginsdk.Value{"again": true})).Holds("/verify-email"); link(t, again) == "" {
+	if again := p.Dispense(ada, posts(map[string]pluginsdk.Value{"again": "true"})).Holds("/verify-email"); link(t, again) == "" {
 		t.Error("no mail went to somebody who asked for it again")
 	}
 	for _, bad := range []string{"", "x", "A", token[:len(token)-2], "B" + token[1:], strings.Repeat("A", 60)} {
 		p.Dispense(ada, posts(map[string]pluginsdk.Value{"token": bad})).Refuses("This link is not valid any more.")
 	}
+	p.Dispense(ada, posts(map[string]pluginsdk.Value{"token": "x"}), func(r *pluginsdk.Request) { r.Locale = "de-AT" }).Refuses("Dieser Link gilt nicht mehr.")
 	moved := ada
 	moved.Email = "eve@example.com"
 	p.Dispense(moved, posts(map[string]pluginsdk.Value{"token": token})).Refuses("This link is not valid any more.")

@@ -49,8 +49,9 @@ def dispense(user, request):
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         return done.with_(vestibule.set_user(settings["column"], now, replacing=None))
     if posted:
-        return hold.failed("This link is not valid any more.")
-    if request.session.get("sent") and request.form.get("again") is not True:
+        german = request.locale.startswith("de")
+        return hold.failed("Dieser Link gilt nicht mehr." if german else "This link is not valid any more.")
+    if request.session.get("sent") and not request.form.get("again"):
         return hold
     token = token_of(user, int(time.time()) + settings["hours"] * 3600)
     link = vestibule.mail(MAIL, {"link": f"{settings['page']}?token={token}"})

@@ -69,6 +69,8 @@ func TestRealVerifyEmail(t *testing.T) {
 	german.looksOfStep(source, "verify-email-de")
 	german.Click("#again")
 	german.See("Die Mail ist unterwegs.")
+	german.Visit(r.base + "/verify-email?token=x")
+	german.See("Dieser Link gilt nicht mehr.")
 
 	b.Visit(link)
 	b.At(r.base + "/dashboard")
@@ -158,7 +160,7 @@ route "change-password" {
 	b.signIn(renewed)
 	b.Wait(`['/dashboard', '/change-password'].includes(location.pathname)`)
 	if browsertest.Eval[string](b.Tab, `location.pathname`) == "/change-password" { // the event of the reset may be delivered after this sign-in
-		b.Click("#form ~ p a")
+		b.Click("a.back")
 	}
 	b.At(r.base + "/dashboard")
 	german.Visit(r.base + "/dashboard") // the reset has ended this session
