@@ -96,6 +96,15 @@ func (b *tab) checks(lang, state string) {
 			const box = el.getBoundingClientRect(), name = el.parentElement.getBoundingClientRect();
 			if (box.top > name.top + 12 && Math.abs(box.left - name.left) > 1) out.push('hangs in: ' + el.textContent);
 		}
+		if (matchMedia('(forced-colors: active)').matches) { // what cannot be pressed has the system's colour for that
+			const probe = document.body.appendChild(document.createElement('i'));
+			probe.style.color = 'GrayText';
+			const grey = getComputedStyle(probe).color;
+			probe.remove();
+			for (const el of document.querySelectorAll('.primary[data-locked]:not(.busy)')) {
+				if (getComputedStyle(el).color !== grey) out.push('looks as if it could be pressed: ' + el.textContent);
+			}
+		}
 		for (const el of document.querySelectorAll('.account .rows')) { // the style comes with the module of the account
 			if (getComputedStyle(el).listStyleType !== 'none') out.push('no style: ' + el.textContent.slice(0, 60));
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
@@ -166,6 +167,17 @@ func TestExplorerTable(t *testing.T) {
 	}
 	if high := browsertest.Eval[float64](b.Tab, `document.querySelector('tbody tr').getBoundingClientRect().height`); high > 32 {
 		t.Errorf("a row is %.0f px high", high)
+	}
+	// Who goes up by keyboard sees the focus: the heading does not cover it.
+	browsertest.Eval[any](b.Tab, `[...document.querySelectorAll('tbody tr')].at(30).querySelector('a').focus()`)
+	for range 26 {
+		b.Do(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(kb.ModifierShift)))
+		if covered := browsertest.Eval[string](b.Tab, `(() => {
+			const link = document.activeElement, box = link.getBoundingClientRect();
+			return link.closest('tbody') !== null && box.top >= document.querySelector('thead').getBoundingClientRect().bottom ? '' : link.outerHTML;
+		})()`); covered != "" {
+			t.Errorf("the heading covers the focus at %s", covered)
+		}
 	}
 	b.Media("dark")
 	b.Picture("explorer-table-dark")

@@ -122,7 +122,7 @@ export class Table {
       return i > 0 ? inside : h('a', { href: writeState(rowsOfGroup(this.state, by, row)) }, inside);
     };
     this.body.replaceChildren(...rows.map((row) => h('tr', {}, ...this.columns.map((c, i) => h('td', { class: c.kind === 'number' ? 'number' : null }, cell(c, i, row))))));
-    if (rows.length === 0 && none !== '') this.body.append(h('tr', {}, h('td', { colspan: this.columns.length, class: 'none' }, none)));
+    if (rows.length === 0 && none !== '') this.body.append(h('tr', {}, h('td', { colspan: this.columns.length, class: 'none' }, h('span', {}, none))));
     setAttribute(this.element, 'aria-busy', null);
   }
 
