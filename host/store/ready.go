@@ -90,9 +90,9 @@ func (db *DB) beginWrite(ctx context.Context) error {
 
 // TryWrite writes a row or a message that nobody reads, and reports as a [*NotReadyError] why that
 // failed, such as a full disk. On PostgreSQL it writes into the log of the server alone, since a
-// commit that changes a row ends what is remembered of the data. It writes on the connection of Ready; on SQLite on that of the
-// writer, whose changes to our own tables do not make cached answers invalid. That nobody
-// had time for it is no error: Ready reports what hangs.
+// commit that changes a row ends what is remembered of the data. It writes on the connection of
+// Ready; on SQLite on that of the writer, whose changes to our own tables do not make cached
+// answers invalid. That nobody had time for it is no error: Ready reports what hangs.
 func (db *DB) TryWrite(ctx context.Context) error {
 	on := db.probe
 	if db.path != "" {
