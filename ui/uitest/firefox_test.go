@@ -69,8 +69,8 @@ func needFirefox(t *testing.T) string {
 func openFox(t *testing.T, program, theme string) *fox {
 	t.Helper()
 	profile := t.TempDir()
-	scheme := map[string]int{"dark": 0, "light": 1}[theme]
-	prefs := fmt.Sprintf("user_pref('layout.css.prefers-color-scheme.content-override', %d);\nuser_pref('ui.prefersReducedMotion', 1);\n", scheme)
+	dark := map[string]int{"dark": 1}[theme]
+	prefs := fmt.Sprintf("user_pref('ui.systemUsesDarkTheme', %d);\nuser_pref('ui.prefersReducedMotion', 1);\n", dark)
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600); err != nil {
 		t.Fatal(err)
 	}

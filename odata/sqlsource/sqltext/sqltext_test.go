@@ -198,7 +198,7 @@ func TestConditions(t *testing.T) {
 			map[string]string{
 				"sqlite":   `"parts" AS t0 WHERE ves_lower(t0."name" COLLATE BINARY) = ?`,
 				"postgres": `"parts" AS t0 WHERE (lower(t0."name" COLLATE "C.utf8") COLLATE "C") = $1::text`,
-				"mysql":    "`parts` AS t0 WHERE CAST(LOWER(CONVERT(t0.`name` USING utf8mb4) COLLATE utf8mb4_bin) AS BINARY) = CAST(CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin AS BINARY)",
+				"mysql":    "`parts` AS t0 WHERE CAST((LOWER(CONVERT(t0.`name` USING utf8mb4) COLLATE utf8mb4_bin COLLATE C.utf8) COLLATE utf8mb4_bin) AS BINARY) = CAST(CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin AS BINARY)",
 			},
 		},
 	}
