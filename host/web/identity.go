@@ -81,9 +81,6 @@ func setUser(h http.Header, user auth.User) {
 	h["X-Vestibule-User"], h["X-Vestibule-Email"], h["X-Vestibule-Name"] = v[0:1:1], v[1:2:2], v[2:3:3]
 }
 
-// isIdentity reports whether a column is id, name or email, which every application learns.
-func isIdentity(column string) bool { return column == "id" || column == "email" || column == "name" }
-
 // columnText returns a column of the user as text; false when it is null or not
 // there.
 func columnText(user auth.User, column string) (string, bool) {

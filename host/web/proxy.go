@@ -67,7 +67,7 @@ func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
 	}
 	columns := false
 	for _, column := range o.Headers {
-		columns = columns || !isIdentity(column)
+		columns = columns || !auth.IsIdentity(column)
 	}
 	return &Proxy{o, site, fail, transport, &buffers{}, strings.TrimSuffix(o.Target.EscapedPath(), "/"), columns}
 }
