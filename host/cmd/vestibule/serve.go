@@ -24,7 +24,7 @@ func serveCommand() command {
 	return command{
 		name: "serve", short: "start the host",
 		long: "Migrates its own tables, creates missing users and password_reset_tokens, starts the plugins, and prints its address\n" +
-			"when it is ready. SIGTERM drains for server.drain, then stops. SIGINT stops at once. SIGHUP reads the configuration\n" +
+			"when it is ready. SIGTERM drains for server.drain, then stops. SIGINT does not drain. SIGHUP reads the configuration\n" +
 			"again, all or nothing. A second SIGTERM or SIGINT ends requests under way.",
 		run: serve,
 	}
