@@ -85,9 +85,6 @@ func (p Principal) User(ctx context.Context) (User, error) {
 	return p.users.FindByID(ctx, p.UserID)
 }
 
-// IsIdentity reports whether a column of users is id, name or email, which every application learns.
-func IsIdentity(column string) bool { return column == "id" || column == "name" || column == "email" }
-
 // Identity is User for a caller that needs id, name and email alone. The other columns may be missing.
 func (p Principal) Identity(ctx context.Context) (User, error) {
 	if p.SignedIn() && p.user != nil {

@@ -16,6 +16,12 @@ func Credential(column string) bool {
 	return false
 }
 
+// Identity reports whether a column of users is id, name or email, which every
+// application learns.
+func Identity(column string) bool {
+	return column == "id" || column == "name" || column == "email"
+}
+
 // Writable reports whether a plugin may be allowed to change a column of users:
 // neither a credential nor what identifies the person, which are the key, the mail
 // address and the column that people sign in with.

@@ -28,6 +28,10 @@ func TestCredential(t *testing.T) {
 		[]string{"", "passwords", "password_hint", "email"})
 }
 
+func TestIdentity(t *testing.T) {
+	each(t, reserved.Identity, []string{"id", "name", "email"}, []string{"", "password", "partner_id"})
+}
+
 func TestWritable(t *testing.T) {
 	each(t, func(column string) bool { return reserved.Writable(column, "user_Name") },
 		[]string{"partner_id", "name"},

@@ -70,7 +70,7 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 	from, where := ` FROM `+usersTable, ` WHERE `+db.dialect.quote(colID)+` = ?`
 	t.read = `SELECT ` + list + from
 	t.readOne = `SELECT (SELECT COUNT(*) FROM vestibule_disabled_users WHERE user_id = ?), ` + list + from + where
-	t.identity = db.ownerQuery(t, auth.IsIdentity)
+	t.identity = db.ownerQuery(t, reserved.Identity)
 	t.whole = db.ownerQuery(t, func(name string) bool { return !reserved.Credential(name) })
 	db.users.Store(t)
 	return t, nil

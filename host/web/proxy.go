@@ -15,6 +15,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // ProxyOptions say what an application behind a proxy route gets.
@@ -67,7 +68,7 @@ func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
 	}
 	columns := false
 	for _, column := range o.Headers {
-		columns = columns || !auth.IsIdentity(column)
+		columns = columns || !reserved.Identity(column)
 	}
 	return &Proxy{o, site, fail, transport, &buffers{}, strings.TrimSuffix(o.Target.EscapedPath(), "/"), columns}
 }
