@@ -163,17 +163,24 @@ func globEscape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// outside adds the layers of environment and flags, in this order, so that
-// flags win.
+// outside adds the settings of environment and flags, in this order, so that
+// flags win. They are one layer, since koanf takes time for each by all values below.
 func (l *loader) outside(src Source) {
-	settings := layer.Environment(src.Environ, l.schema, &l.findings)
-	for _, s := range append(settings, layer.Flags(src.Set, &l.findings)...) {
+	settings := append(layer.Environment(src.Environ, l.schema, &l.findings), layer.Flags(src.Set, &l.findings)...)
+	if len(settings) == 0 {
+		return
+	}
+	above := map[string]any{}
+	for _, s := range settings {
 		p := &layer.Parser{Dir: l.dir, Schema: l.schema, Lookup: l.lookup}
-		if err := l.k.Load(confmap.Provider(p.Apply(s, l.values), ""), nil, koanf.WithMergeFunc(l.merge)); err != nil {
-			l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
-		}
+		set := p.Apply(s, l.values)
+		schema.Merge(above, set)
+		schema.Merge(l.values, set) // where the next setting finds it
 		l.origins.Cover(p.Origins)
 		l.findings = append(l.findings, p.Findings...)
+	}
+	if err := l.k.Load(confmap.Provider(above, ""), nil, koanf.WithMergeFunc(l.merge)); err != nil {
+		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
 	}
 }
 

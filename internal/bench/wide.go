@@ -183,12 +183,14 @@ func (s settings) wideConfiguration(ctx context.Context, db, dir string) (string
 		strings.Replace(string(proposed), "odata {\n", queries, 1), nil
 }
 
-// configure writes the configuration, the labels into a file of conf.d.
+// configure writes the configuration, and labels into a file of conf.d.
 func (w *wide) configure(configuration, labels string) error {
+	err := os.WriteFile(filepath.Join(w.dir, "config.hcl"), []byte(configuration), 0o600)
+	if err != nil || labels == "" {
+		return err
+	}
 	folder := filepath.Join(w.dir, "conf.d")
-	return errors.Join(
-		os.WriteFile(filepath.Join(w.dir, "config.hcl"), []byte(configuration), 0o600), os.MkdirAll(folder, 0o700),
-		os.WriteFile(filepath.Join(folder, "labels.hcl"), []byte(labels), 0o600))
+	return errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "labels.hcl"), []byte(labels), 0o600))
 }
 
 // round runs check, and serve until it is ready and has given $metadata.
