@@ -65,9 +65,26 @@ func (t *town) hashed(ctx context.Context) (hash string, err error) {
 	return hash, t.store.Writer().QueryRowContext(ctx, `SELECT password FROM users WHERE email = '`+login+`'`).Scan(&hash)
 }
 
-// settleSQLite hashes the keys itself: SQLite has no such function.
-func (t *town) settleSQLite(ctx context.Context, from, to int, hash, rest string) error {
-	tx, err := t.store.Writer().BeginTxx(ctx, nil)
+// settleSQLite hashes the keys itself: SQLite has no such function. The keys are in no order, so that all pages are kept
+// in memory meanwhile, up to 8 GB: else each would be written for each row.
+func (t *town) settleSQLite(ctx context.Context, from, to int, hash, rest string) (err error) {
+	conn, err := t.store.Writer().Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	var pages int
+	if err := conn.GetContext(ctx, &pages, `PRAGMA cache_size`); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, `PRAGMA cache_size = -8000000`); err != nil {
+		return err
+	}
+	defer func() {
+		_, err2 := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA cache_size = %d; PRAGMA shrink_memory; PRAGMA wal_checkpoint(TRUNCATE)`, pages))
+		err = errors.Join(err, err2)
+	}()
+	tx, err := conn.BeginTxx(ctx, nil)
 	if err != nil {
 		return err
 	}
