@@ -218,6 +218,10 @@ func entityTag(n *plan.Node, row []plan.Value) string {
 // setData sets the headers of an answer with rows.
 func (s *answering) setData(h http.Header, q *request, contentType string, p *plan.Plan, f format) {
 	setSuccess(h, q, contentType, p.Private)
+	if tagged(p) {
+		// All formats share the tag: a browser would answer a question for one that has odata.etag from one that has not.
+		h.Set("Cache-Control", "no-store")
+	}
 	if f.Metadata == header.Full {
 		s.documents.languages.tellLanguage(h, q, "")
 	}

@@ -14,6 +14,12 @@ func entityTags() []rule {
 			{request: "GET Parts('B')", as: "bob", has: []string{`ETag: W/"6aLMY5pXv_n6bPc3"`}},
 			{request: "GET Makers(2)", header: none, want: `{"id":2,"name":"Bolt","country":"CH","note":"second"}`},
 		}},
+		{"formats share a tag, and caches keep none of them", []step{
+			{request: "GET Makers(2)", has: []string{"Cache-Control: no-store"}},
+			{request: "GET Makers(2)", header: none, has: []string{"Cache-Control: no-store"}},
+			{request: "GET Makers(2)/name", has: []string{"Cache-Control: no-store"}},
+			{request: "GET Makers", has: []string{"Cache-Control: no-cache"}},
+		}},
 		{"a tag of the version", []step{
 			{request: "GET Notes(book='x',page=2)", want: `{"@odata.context":"~$metadata#Notes/$entity","@odata.etag":"W/\"7\"","book":"x","page":2,"text":"two","open":false,"version":7}`, has: []string{`ETag: W/"7"`}},
 			{request: "GET Notes?$select=text&$top=1", has: []string{`"@odata.etag":"W/\"1\""`}},
