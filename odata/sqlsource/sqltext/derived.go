@@ -66,7 +66,8 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 		}
 		list = append(list, fill("$1 AS "+g.cellName(i), value))
 	}
-	f := fill("SELECT $1 $2", join(", ", list...), g.from(q))
+	columns := join(", ", list...)
+	f := fill("SELECT $1 $2", columns, g.fromUnder(q, strings.Contains(columns.sql, " OVER (")))
 	if ranks {
 		return g.withRanks(p, rankKey, f)
 	}

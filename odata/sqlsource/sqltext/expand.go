@@ -58,7 +58,7 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 		for _, c := range link.To {
 			parent = append(parent, text(g.col(r, c)))
 		}
-		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent, g.apart(parent, link.To, link.To)
+		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}, windows: n.Many}), parent, g.apart(parent, link.To, link.To)
 	}
 	v := "v" + alias(r)
 	var inner []frag
@@ -67,6 +67,7 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 		inner = append(inner, text(g.d.quote(c.Name)))
 	}
 	s := g.viaOnce(r, link, g.oneOf(inner, link.From, keys))
+	s.windows = n.Many
 	if len(q.Computed) > 0 {
 		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
 	}

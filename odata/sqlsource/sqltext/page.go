@@ -69,9 +69,10 @@ type sortItem struct {
 // Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
 func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	q := sharesOf(n)
-	p := &Page{g: g, query: q, from: g.from(q)}
+	counted := n.Query.Range.Derived != nil && n.Count && g.d.remote()
+	p := &Page{g: g, query: q, from: g.fromUnder(q, counted)}
 	if len(q.Computed) > 0 && g.d.fence() != "" && !usesShared(append(orderExprs(q.Order), q.Filter)...) {
-		p.derived, p.from = q, g.from(shares(q))
+		p.derived, p.from = q, g.fromUnder(shares(q), counted)
 	}
 	if p.derived == nil {
 		p.findDeep(n)
@@ -111,7 +112,7 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	if len(n.Query.Order) > 0 {
 		p.order = g.numbered(n.Query, g.orders(n.Query.Order))
 	}
-	if n.Query.Range.Derived != nil && n.Count && g.d.remote() {
+	if counted {
 		p.total = text("COUNT(*) OVER ()") // for the rows are computed once
 	} else if n.Count && len(n.Expand) == 0 && n.Page.Read > 0 && p.derived == nil && g.d.remote() {
 		// MariaDB would carry out a subquery that sets a variable once for each row of the page.

@@ -124,14 +124,17 @@ func (g *Generator) numbered(q *plan.Query, order frag) frag {
 }
 
 // from is FROM with its joins and WHERE. There is always a condition, so that callers can go on with AND.
-func (g *Generator) from(q *plan.Query) frag {
+func (g *Generator) from(q *plan.Query) frag { return g.fromUnder(q, false) }
+
+// fromUnder is from for a list of columns with windows or without.
+func (g *Generator) fromUnder(q *plan.Query, windows bool) frag {
 	var conds []frag
 	if r := q.Range; r.Nav != nil && q.From != nil {
 		conds = append(conds, g.fromEntity(q))
 	} else if r.Nav != nil {
 		conds = append(conds, g.joinCondition(r))
 	}
-	return g.fromWhere(q, source{conds: conds})
+	return g.fromWhere(q, source{conds: conds, windows: windows})
 }
 
 // source is what a query reads besides its range.
@@ -144,6 +147,8 @@ type source struct {
 	// within is the condition of the join, said of the range alone; tail ends the derived table around the
 	// conditions. Both are empty where there is no join.
 	within, tail frag
+	// windows reports that the columns above have windows.
+	windows bool
 }
 
 // fromWhere is FROM with its joins, and WHERE.
@@ -164,14 +169,20 @@ func (g *Generator) fromWhere(q *plan.Query, s source) frag {
 	if q.Filter != nil {
 		conds = append(conds, g.condition(q.Filter, true))
 	}
-	return where(f, conds)
+	return where(f, conds, s.windows)
 }
 
-func where(f frag, conds []frag) frag {
+// where is FROM and WHERE. Under windows MariaDB leaves out a condition that sets a variable if a unique key finds the one row
+// of each table. A table that may have two rows makes it look.
+func where(f frag, conds []frag, windows bool) frag {
 	if len(conds) == 0 {
 		return fill("$1 WHERE 1 = 1", f)
 	}
-	return fill("$1 WHERE $2", f, joinFrags(conds))
+	all := joinFrags(conds)
+	if windows && strings.Contains(all.sql, ":=") {
+		f = fill("$1 CROSS JOIN (SELECT 1 UNION SELECT 1) AS one", f)
+	}
+	return fill("$1 WHERE $2", f, all)
 }
 
 // joins adds the joins of a query to its FROM.

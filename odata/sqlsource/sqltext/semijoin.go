@@ -233,7 +233,7 @@ func (g *Generator) viaOnce(r *plan.Range, link *Link, conds ...frag) source {
 		columns = append(columns, g.distinct(c, "=="+strconv.Itoa(i), link.To[i])...)
 		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.exactPair(c, link.To[i])))
 	}
-	rows := where(fill("SELECT DISTINCT $1 FROM "+g.table(link.Via), join(", ", columns...)), conds)
+	rows := where(fill("SELECT DISTINCT $1 FROM "+g.table(link.Via), join(", ", columns...)), conds, false)
 	return source{via: fill("($1) AS "+v, rows), on: joinFrags(on)}
 }
 

@@ -115,7 +115,7 @@ func (g *Generator) derived(q *plan.Query, s source) frag {
 	}
 	r := q.Range
 	f := g.joins(fill("FROM $1 AS "+alias(r), g.source(r)), q)
-	f = fill("$1 $2", where(f, conds), s.tail)
+	f = fill("$1 $2", where(f, conds, false), s.tail)
 	columns := g.columns(r)
 	for i, level := range levels(q.Computed) {
 		if i > 0 {
@@ -129,7 +129,7 @@ func (g *Generator) derived(q *plan.Query, s source) frag {
 	if s.via.sql != "" {
 		f = fill("$1 JOIN $2 ON $3", f, s.via, s.on)
 	}
-	return where(g.joins(f, q), outside)
+	return where(g.joins(f, q), outside, s.windows)
 }
 
 // derivedPage is derived for the rows of a page, which tail cuts out.
