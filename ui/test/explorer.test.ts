@@ -239,7 +239,7 @@ test('explorer: an address that cannot be read keeps what it says', () => {
   const columns = columnsOf(resolve('Products', sets) ?? assert.fail(), sets);
   for (const [query, text, missing] of [
     ['price=cheap', 'cheap', []], ['price.text=1.5.2', '1.5.2', []], ['price.ge=5 or 1 eq 1', '5 or 1 eq 1', []], ['price.near=5', '5', []], ['name.is=5', '5', []],
-    ['status.eq=Lost', 'Lost', []], ['bogus=1', '1', ['bogus']], ['bogus.eq=1', '1', ['bogus']], ['secret.eq=1', '1', ['secret']],
+    ['status.eq=Lost', 'Lost', []], ['bogus=1', '1', ['bogus']], ['bogus.eq=1', '1', ['bogus']], ['secret.eq=1', '1', ['secret']], ['bogus', '', ['bogus']],
   ] as const) {
     const state = readState(`#/Products?${query}`, sets);
     assert.deepEqual([state.conditions, state.unread.map((u) => u.text), unknown(state, columns)], [[], [text], [...missing]], query);
@@ -304,6 +304,25 @@ test('explorer: the address of rows', () => {
   assert.ok(category !== undefined);
   assert.equal(keyOf(category.type, { code: "a/b'(c)", year: 1 }), "(code='a%2Fb''%28c%29',year=1)");
   assert.equal(keyOf(category.type, { code: null, year: 1 }), undefined);
+});
+
+// The service quotes a binary, and the key of a row need not be shown.
+test('explorer: the address of rows with keys that are binary or hidden', () => {
+  const keyed = (key: object): string | undefined => {
+    const type = readModel({ ...doc, S: { ...doc.S, Product: { $Kind: 'EntityType', $Key: ['id'], id: key, name: {} } } }).get('Products')?.type;
+    return type && keyOf(type, { id: '-_8' });
+  };
+  assert.equal(keyed({ $Type: 'Edm.Binary' }), "(binary'-_8')");
+  assert.equal(keyed({ '@UI.Hidden': true }), "('-_8')");
+  assert.deepEqual(products.type.columns.map((c) => c.path).includes('secret'), false);
+  const blob: Column = { ...column('text'), edm: 'Edm.Binary', by: 'to/name' };
+  assert.equal(filterOf([equals(blob, '-_8')], [blob]), "a eq binary'-_8'");
+  assert.equal(filterOf([equals(blob, "' or 1 eq 1")], [blob]), '');
+});
+
+test('explorer: an instant of a group is a condition', () => {
+  const at = column('instant');
+  assert.equal(filterOf([equals(at, '2026-05-01T10:00:00.25Z')], [at]), 'a eq 2026-05-01T10:00:00.25Z');
 });
 
 test('explorer: queries', () => {

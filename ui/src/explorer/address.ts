@@ -37,7 +37,7 @@ export function readState(hash: string, sets: Map<string, EntitySet>): State {
 function readCondition(state: State, columns: Column[], name: string, value: string): void {
   const [path, op] = split(name, '.');
   const column = columns.find((c) => c.path === path);
-  if (op === '' && value === '') return;
+  if (op === '' && value === '' && column !== undefined) return;
   const condition: Condition = { column: path, op: op as Operator, value };
   const old = op === '' && column !== undefined ? read(column, value, plain) : undefined;
   if (old !== undefined) state.conditions.push(...old);

@@ -3,7 +3,7 @@
 import { h, type Child } from '../dom.ts';
 import type { Words } from '../i18n.ts';
 import { labelled, type Place } from './address.ts';
-import { quote } from './condition.ts';
+import { literalOf } from './condition.ts';
 import type { Column, EntitySet, Type } from './model.ts';
 import { Local } from './notation.ts';
 import { valueAt, type Row } from './service.ts';
@@ -15,8 +15,8 @@ export function keyOf(type: Type, row: Row): string | undefined {
   for (const name of type.key) {
     const value = valueAt(row, name);
     if (value === undefined || value === null) return undefined;
-    const isText = type.columns.find((c) => c.path === name)?.edm === 'Edm.String';
-    const literal = encodeURIComponent(isText ? quote(String(value)) : String(value)).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'));
+    const c = [...type.columns, ...type.hidden].find(({ path }) => path === name);
+    const literal = encodeURIComponent((c && literalOf(c, String(value))) ?? String(value)).replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'));
     parts.push(type.key.length === 1 ? literal : `${name}=${literal}`);
   }
   return parts.length === 0 ? undefined : `(${parts.join(',')})`;

@@ -41,6 +41,7 @@ export function literalOf(c: Column, value: string): string | undefined {
   const edm = c.edm.replace('Edm.', '');
   if (c.edm === 'Edm.String') return quote(value);
   if (c.members.size > 0) return c.members.has(value) ? quote(value) : undefined;
+  if (edm === 'Binary') return /^[\w-]*$/.test(value) ? `binary'${value}'` : undefined;
   const form = forms[edm] ?? (kindOf(c.edm) === 'number' ? number : undefined);
   if (form?.test(value) !== true) return undefined;
   return form !== forms['Double'] || /[a-z]{3}/i.test(value) || Number.isFinite(Number(value)) ? value : undefined;
@@ -50,7 +51,7 @@ const operators: { [kind: string]: Operator[] } = {
   text: ['has', 'eq', 'null', 'is'],
   number: ['eq', 'gt', 'ge', 'lt', 'le', 'null'],
   day: ['eq', 'gt', 'ge', 'lt', 'le', 'null'],
-  instant: ['gt', 'ge', 'lt', 'le', 'null'],
+  instant: ['eq', 'gt', 'ge', 'lt', 'le', 'null'],
 };
 
 /** The expression of a condition; undefined where its column cannot be compared so. */

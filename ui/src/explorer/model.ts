@@ -41,6 +41,8 @@ export interface Type {
   name: string;
   key: string[];
   columns: Column[];
+  /** The columns of the key that annotations hide. */
+  hidden: Column[];
   links: Link[];
   /** The column that people know a row by. */
   title: string | undefined;
@@ -140,7 +142,7 @@ class Reader {
     this.bindings.set(name, binding);
     const known = this.types.get(name);
     if (known !== undefined) return known;
-    const type: Type = { name, key: [], columns: [], links: [], title: undefined, list: [] };
+    const type: Type = { name, key: [], columns: [], hidden: [], links: [], title: undefined, list: [] };
     this.types.set(name, type);
     if (Array.isArray(raw['$Key'])) type.key = raw['$Key'].filter((k): k is string => typeof k === 'string');
     this.fill(type, raw, name, '', binding);
@@ -156,7 +158,7 @@ class Reader {
       const said = text(notes['@Common.Label']);
       if (value['$Kind'] === 'NavigationProperty') {
         if (prefix === '') type.links.push(link(name, said ?? this.called(name, value, text(binding[name])) ?? readable(name), value, binding));
-      } else if (notes['@UI.Hidden'] !== true) {
+      } else if (notes['@UI.Hidden'] !== true || type.key.includes(prefix + name)) {
         this.column(type, prefix + name, said ?? readable(name), { ...value, ...notes }, binding);
       }
     }
@@ -175,7 +177,7 @@ class Reader {
     const kind = members.size > 0 && found?.['$IsFlags'] !== true ? 'choice' : kindOf(edm);
     const adds = kind === 'number' && !type.key.includes(path) && !/(^|_)id$/i.test(path);
     const prefix = path.slice(0, path.lastIndexOf('/') + 1);
-    type.columns.push({ path, label, kind, edm, members, adds, nullable: value['$Nullable'] === true, unit: unitOf(value, prefix), text: inside(prefix, text(pathOf(value['@Common.Text']))), facets: value });
+    (value['@UI.Hidden'] === true ? type.hidden : type.columns).push({ path, label, kind, edm, members, adds, nullable: value['$Nullable'] === true, unit: unitOf(value, prefix), text: inside(prefix, text(pathOf(value['@Common.Text']))), facets: value });
   }
 
   private title(type: Type, raw: Json, name: string): string | undefined {
