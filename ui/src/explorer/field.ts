@@ -22,20 +22,19 @@ export class Field {
   private readonly input: Input;
   private readonly message = h('p', { class: 'wrong' });
   private readonly beside = h('div', { class: 'theirs' });
+  /** The value that the service has. */
+  private stored: unknown;
+  /** What the field had of it before anybody typed. A browser drops some of a value, such as a carriage return or the fraction of a second. */
   private before: string;
 
   constructor(column: Column, value: unknown, choices: [string, string][] | undefined, cells: Cells, words: Words) {
     this.column = column;
     this.cells = cells;
-    this.before = this.text(value);
+    this.stored = value;
     const id = `field-${column.path}`;
     this.message.id = `${id}-wrong`;
     this.input = this.make(id, choices, words);
-    this.input.value = this.before;
-    if (this.input.value !== this.before && this.input instanceof HTMLSelectElement) {
-      this.input.append(h('option', { value: this.before }, this.before));
-      this.input.value = this.before;
-    }
+    this.before = this.put(this.text(value));
     this.element = h('div', {}, h('label', { for: id }, column.label + (column.unit?.value === undefined ? '' : ` (${column.unit.value})`)), this.input, this.message, this.beside);
   }
 
@@ -44,7 +43,7 @@ export class Field {
     const truth: [string, string][] = [['true', words.text('form.true')], ['false', words.text('form.false')]];
     const options = c.kind === 'truth' ? truth : c.members.size > 0 ? [...c.members] : choices;
     if (options !== undefined) return h('select', { id }, ...[['', words.text('form.none')], ...options].map(([value, text]) => h('option', { value }, text)));
-    if (c.facets?.['@UI.MultiLineText'] === true) return h('textarea', { id, rows: 4 });
+    if (c.facets?.['@UI.MultiLineText'] === true || /[\r\n]/.test(String(this.stored))) return h('textarea', { id, rows: 4 });
     const type = c.by !== undefined ? 'text' : c.kind === 'day' ? 'date' : c.kind === 'instant' ? 'datetime-local' : 'text';
     return h('input', { id, type, step: type === 'datetime-local' ? 1 : null, inputmode: c.kind === 'number' ? 'decimal' : null, autocomplete: 'off' });
   }
@@ -54,6 +53,17 @@ export class Field {
     if (value === null || value === undefined) return '';
     if (this.column.kind === 'number' && this.column.by === undefined) return this.cells.local.numberText(String(value));
     return this.column.kind === 'instant' ? localText(String(value)) : String(value);
+  }
+
+  /** Puts a text into the field, and returns what the field has of it. */
+  private put(text: string): string {
+    const { input } = this;
+    input.value = text;
+    if (input.value !== text && input instanceof HTMLSelectElement) {
+      input.append(h('option', { value: text }, text));
+      input.value = text;
+    }
+    return input.value;
   }
 
   changed(): boolean {
@@ -90,15 +100,15 @@ export class Field {
 
   /** Takes the value that somebody else wrote for what is there now. Reports whether another one was typed here, which stays, with theirs beside it. */
   theirs(value: unknown, words: Words): boolean {
-    const now = this.text(value);
-    if (now === this.before) return false;
-    const mine = this.changed();
-    this.before = now;
-    if (!mine || this.input.value === now) {
-      this.input.value = now;
+    if (value === this.stored) return false;
+    this.stored = value;
+    const mine = this.changed() ? this.input.value : undefined;
+    const now = this.before = this.put(this.text(value));
+    if (mine === undefined || mine === now) {
       this.beside.replaceChildren();
       return false;
     }
+    this.input.value = mine;
     const take = h('button', { type: 'button', class: 'small', onclick: () => {
       this.input.value = now;
       this.beside.replaceChildren();

@@ -66,7 +66,9 @@ class Form {
       event.preventDefault();
       void this.send();
     } }, this.title, this.above, this.inside, h('p', { class: 'actions' }, this.save, cancel));
-    this.dialog = h('dialog', { 'aria-labelledby': 'form-title', onclose: () => this.dialog.remove() }, form);
+    // Esc may be pressed to close a list of suggestions.
+    const stay = (event: Event): void => void (this.fields.some((f) => f.changed()) && !confirm(this.words.text('form.discard')) && event.preventDefault());
+    this.dialog = h('dialog', { 'aria-labelledby': 'form-title', oncancel: stay, onclose: () => this.dialog.remove() }, form);
   }
 
   async start(): Promise<void> {
@@ -126,6 +128,7 @@ class Form {
   }
 
   private async send(): Promise<void> {
+    if (this.save.hasAttribute('aria-busy')) return; // a second click
     const { act, path } = this.o;
     for (const f of this.fields) f.fault('');
     const wrong = this.fields.filter((f) => f.unread());

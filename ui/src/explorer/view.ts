@@ -47,6 +47,15 @@ interface Tools {
   elsewhere: HTMLElement;
 }
 
+/** Ends an act before it begins anew: a double click opens one dialog. */
+function once(act: () => Promise<unknown>): () => void {
+  let running = false;
+  return () => {
+    if (!running) void act().finally(() => (running = false));
+    running = true;
+  };
+}
+
 export class View {
   private readonly sets: Map<string, EntitySet>;
   private readonly words: Words;
@@ -284,8 +293,8 @@ export class View {
 
   /** The way to the query for other programs, and to the file of all its rows. */
   private share(query: Query, file?: Download): HTMLElement {
-    const show = async (): Promise<void> => (await this.load('export'))?.show(this.absolute(query), file, this.words.lang);
-    return h('p', { class: 'elsewhere' }, h('button', { type: 'button', onclick: () => void show() }, this.words.text('explorer.elsewhere')));
+    const show = once(async () => (await this.load('export'))?.show(this.absolute(query), file, this.words.lang));
+    return h('p', { class: 'elsewhere' }, h('button', { type: 'button', onclick: show }, this.words.text('explorer.elsewhere')));
   }
 
   private file(query: Query, signal: AbortSignal): Download {
@@ -334,8 +343,8 @@ export class View {
       if (act === 'update') void this.show(false);
       else location.hash = `#/${to ?? place.above.at(-1)?.path ?? place.set.name}`;
     };
-    const open = async (): Promise<void> => (await this.load('form'))?.open({ act, place, sets: this.sets, columns: columnsOf(place, this.sets), path, lang: this.words.lang, cells: this.cells, done });
-    return [h('button', { type: 'button', onclick: () => void open() }, this.words.text(words))];
+    const open = once(async () => (await this.load('form'))?.open({ act, place, sets: this.sets, columns: columnsOf(place, this.sets), path, lang: this.words.lang, cells: this.cells, done }));
+    return [h('button', { type: 'button', onclick: open }, this.words.text(words))];
   }
 
   /** The buttons for what is loaded when somebody uses it. */
@@ -343,8 +352,8 @@ export class View {
     if (state.group !== '') return [];
     const columns = columnsOf(place, this.sets);
     const create = this.writing(place, 'create', state.path);
-    const choose = h('button', { type: 'button', onclick: () => void this.choose(place, columns) }, this.words.text('explorer.chooseColumns'));
-    const values: HTMLElement = h('button', { type: 'button', 'aria-expanded': 'false', onclick: () => void this.beside(values, columns) }, this.words.text('explorer.facets'));
+    const choose = h('button', { type: 'button', onclick: once(() => this.choose(place, columns)) }, this.words.text('explorer.chooseColumns'));
+    const values: HTMLElement = h('button', { type: 'button', 'aria-expanded': 'false', onclick: once(() => this.beside(values, columns)) }, this.words.text('explorer.facets'));
     return place.set.sums ? [choose, values, ...create] : [choose, ...create];
   }
 
