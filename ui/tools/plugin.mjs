@@ -49,7 +49,7 @@ export function allBundles(dir = i18n) {
 const forErrorPages = (key) => key.startsWith('error.');
 
 /** The words that the explorer says, of which some are everybody's. */
-const everybodys = ['common.dir', 'common.loading', 'common.unreachable', 'common.busy', 'common.reference'];
+const everybodys = ['common.dir', 'common.loading', 'common.unreachable', 'common.reference'];
 const forExplorer = (key) => key.startsWith('explorer.');
 
 /** Those that the library for UI5 applications says. */

@@ -93,3 +93,82 @@ func TestExplorerFormCareless(t *testing.T) {
 		t.Errorf("Esc asks %q", got)
 	}
 }
+
+// What is typed belongs to the page on which it was typed: Back to another one drops it, and Back to another state of the
+// page shows that state in the fields, whichever has the focus.
+func TestExplorerTypedAndBack(t *testing.T) {
+	r := newCareless(t)
+	b := explored(t, r, "?lang=en#/Tags")
+	b.Wait(`document.querySelectorAll('tbody tr').length === 2`)
+	typed := `window.typed = (label, text) => {
+		const field = document.querySelector('[aria-label="' + label + '"]');
+		field.focus();
+		field.value = text;
+		field.dispatchEvent(new Event('input'));
+	}; null`
+	browsertest.Eval[any](b.Tab, typed)
+	for _, label := range []string{"Search", "Filter by Title"} {
+		b.Wait(`document.querySelectorAll('tbody tr').length === 2`)
+		browsertest.Eval[any](b.Tab, `location.hash = '#/Notes'; null`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 3 && document.querySelector('[aria-label="`+label+`"]')`)
+		browsertest.Eval[any](b.Tab, `typed('`+label+`', 'third'); history.back(); null`)
+		b.Wait(`document.querySelector('h1').textContent === 'Tags'`)
+		browsertest.Eval[any](b.Tab, `new Promise((ok) => setTimeout(ok, 500))`)
+		if got := browsertest.Eval[string](b.Tab, `location.hash + ' ' + document.querySelectorAll('tbody tr').length + ' ' + (document.querySelector('.strip')?.innerText ?? '')`); got != "#/Tags 2 " {
+			t.Errorf("%s: Back leads to %q", label, got)
+		}
+		browsertest.Eval[any](b.Tab, `location.hash = '#/Notes'; null`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 3`)
+		browsertest.Eval[any](b.Tab, `location.hash = '#/Notes?id.ge=2'; null`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 2`)
+		browsertest.Eval[any](b.Tab, `typed('`+label+`', 'third')`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 1`)
+		browsertest.Eval[any](b.Tab, `history.back(); null`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 3`)
+		if got := browsertest.Eval[string](b.Tab, `document.activeElement.value`); got != "" {
+			t.Errorf("%s: after Back the field has %q, and the table all rows", label, got)
+		}
+		browsertest.Eval[any](b.Tab, `location.hash = '#/Tags'; null`)
+	}
+}
+
+// A screen reader hears what the page says instead of rows, and nothing of the page before.
+func TestExplorerSaysFaults(t *testing.T) {
+	r := newCareless(t)
+	b := explored(t, r, "?lang=en#/Notes")
+	for _, c := range []struct{ hash, status, below string }{
+		{"#/Notes(99)", "there is no such entity", ""},
+		{"#/Notes?~group=nope", "This view names a column that does not exist: nope.", ""},
+		{"#/Notes?id.ge=x", "Type a number", ""},
+		{"#/Nope", "There is nothing at “Nope”.", ""},
+		{"#/Notes?~skip=5000", "0 to 0 of 3", "0 to 0 of 3"},
+	} {
+		browsertest.Eval[any](b.Tab, `location.hash = '#/Notes'; null`)
+		b.Wait(`document.querySelector('[role=status]').textContent === '1 to 3 of 3'`)
+		browsertest.Eval[any](b.Tab, `location.hash = '`+c.hash+`'; null`)
+		b.Wait(`document.querySelector('[role=status]').textContent.includes('` + c.status + `')`)
+		if got := browsertest.Eval[string](b.Tab, `document.querySelector('.below .hint')?.textContent ?? ''`); got != c.below {
+			t.Errorf("%s: below the table stands %q", c.hash, got)
+		}
+	}
+	browsertest.Eval[any](b.Tab, `location.hash = '#/Notes(1)'; null`)
+	b.Wait(`document.querySelector('dl') !== null && document.querySelector('[role=status]').textContent === ''`)
+	for status, words := range map[string]string{"401": "your session has ended", "429": "The server is busy.", "503": "The server is busy."} {
+		browsertest.Eval[any](b.Tab, `window.fetch = () => Promise.resolve(new Response('{}', { status: `+status+` })); location.hash = '#/Notes?id.ge=`+status+`'; null`)
+		b.Wait(`document.querySelector('[role=status]').textContent.includes('` + words + `')`)
+		b.See(words)
+	}
+}
+
+// A row with a binary key has an address, and what a group of links to it counts is what its link shows.
+func TestExplorerBinaryKeys(t *testing.T) {
+	r := newCareless(t)
+	b := explored(t, r, "?lang=en#/Tags")
+	b.Wait(`document.querySelectorAll('tbody tr').length === 2`)
+	b.Click(`tbody a`)
+	b.Wait(`document.querySelector('dl') !== null && document.querySelector('h1').textContent === 'Blue'`)
+	browsertest.Eval[any](b.Tab, walk)
+	if got := b.followGroups("en", "", "Notes", "tag_id"); got != 2 {
+		t.Errorf("%d groups", got)
+	}
+}

@@ -25,7 +25,7 @@ export function searchField(words: Words, found: (search: string) => void): HTML
     type: 'search', placeholder: label, 'aria-label': label,
     oninput: () => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => found(input.value.trim()), 300);
+      timer = window.setTimeout(() => input.isConnected && found(input.value.trim()), 300);
     },
   });
   return input;

@@ -15,6 +15,6 @@ export function refusal(answer: Exclude<Answer, { kind: 'ok' }>, words: Words): 
     return box;
   }
   if (answer.status === 403) return strip('error', words.text('explorer.forbidden'));
-  if (answer.status === 429 || answer.status === 503) return strip('warning', words.text('common.busy'));
+  if (answer.status === 429 || answer.status === 503) return strip('warning', words.text('explorer.busy'));
   return strip('error', [words.text('explorer.refused'), answer.text, words.text('common.reference', answer.reference)].join(' '));
 }

@@ -87,12 +87,13 @@ export class Table {
     return this.inputs.has(path);
   }
 
-  update(state: State): void {
+  /** Shows a state; moved tells that fields with the focus show it, too. */
+  update(state: State, moved: boolean): void {
     this.state = state;
     const held = [...this.head.children].findIndex((th) => th.contains(document.activeElement)); // who sorts by keyboard stays there
     this.head.replaceChildren(...this.columns.map((c) => this.heading(c)));
     this.head.children[held]?.querySelector('button')?.focus();
-    for (const c of this.columns) this.fillIn(c);
+    for (const c of this.columns) this.fillIn(c, moved);
   }
 
   /** Shows the conditions of a column in its field, or what was typed and why it is none. */
@@ -219,7 +220,7 @@ export class Table {
     let pending = false;
     const settle = (): void => {
       clearTimeout(this.timer);
-      if (pending) this.typed(c, input.value);
+      if (pending && input.isConnected) this.typed(c, input.value);
       pending = false;
     };
     const input: HTMLInputElement = h('input', {

@@ -123,7 +123,7 @@ export class View {
     };
     const place = resolve(state.path, this.sets);
     if (place !== undefined && !place.one) {
-      await this.rows(state, place, signal, arrived);
+      await this.rows(state, place, moved, signal, arrived);
       return;
     }
     if (place !== undefined) await this.row(state, place, signal);
@@ -168,6 +168,7 @@ export class View {
     const heading = h('h1', { tabindex: '-1', 'data-path': path }, title);
     document.title = [title, this.words.text('explorer.title')].join(' · ');
     this.main.replaceChildren(...[above, h('div', { class: 'top' }, heading, this.wait.element), ...body].filter((n): n is Node => n !== null));
+    this.say(this.main.querySelector<HTMLElement>('.strip')?.innerText ?? '');
   }
 
   private overview(): void {
@@ -218,8 +219,8 @@ export class View {
     void this.count(places);
   }
 
-  private async rows(state: State, place: Place, signal: AbortSignal, arrived: () => void): Promise<void> {
-    const table = this.prepare(state, place);
+  private async rows(state: State, place: Place, moved: boolean, signal: AbortSignal, arrived: () => void): Promise<void> {
+    const table = this.prepare(state, place, moved);
     const columns = columnsOf(place, this.sets);
     const tools = this.tools;
     if (tools === undefined) return;
@@ -229,6 +230,7 @@ export class View {
       tools.faults.replaceChildren(...faults);
       tools.below.replaceChildren();
       tools.chart.replaceChildren();
+      this.say(tools.faults.innerText || text);
       arrived();
     };
     this.chips(tools.chips, state, columns);
@@ -237,7 +239,7 @@ export class View {
     if (unread.length > 0 || state.unread.length > 0) {
       tools.elsewhere.replaceChildren();
       nothing(this.words.text('explorer.notAsked'), ...unread);
-      this.say(state.unread.map((u) => this.unreadText(u.column, columns)).join(' '));
+      if (state.unread.length > 0) this.say(state.unread.map((u) => this.unreadText(u.column, columns)).join(' '));
       return;
     }
     tools.faults.replaceChildren();
@@ -308,8 +310,8 @@ export class View {
     return { url: root + target(csv, ['$format', 'csv']), count };
   }
 
-  /** The table and the tools of a place, made anew only where another place is shown: what is being typed stays. */
-  private prepare(state: State, place: Place): Table {
+  /** The table and the tools of a place, made anew only where another place is shown: what is being typed stays, unless the person moved to another state. */
+  private prepare(state: State, place: Place, moved: boolean): Table {
     if (this.table?.fits(place, state) !== true || this.tools === undefined) {
       const named = (el: Element | null): string => el?.getAttribute('aria-label') ?? el?.textContent ?? '';
       const held = document.activeElement?.closest('.tools') ? named(document.activeElement) : undefined;
@@ -323,8 +325,8 @@ export class View {
       if (held !== undefined) [...bar.querySelectorAll<HTMLElement>('input, select, button')].find((el) => named(el) === held)?.focus();
     }
     const { search } = this.tools;
-    this.table.update(state);
-    if (search !== undefined && search !== document.activeElement) search.value = state.search;
+    this.table.update(state, moved);
+    if (search !== undefined && (moved || search !== document.activeElement)) search.value = state.search;
     this.tools.ways.update(state);
     return this.table;
   }
@@ -419,9 +421,8 @@ export class View {
   private async below(state: State, place: Place, here: number, more: boolean, signal: AbortSignal): Promise<void> {
     const below = this.tools?.below;
     if (below === undefined) return;
-    const from = this.numbers.format(here === 0 ? 0 : state.skip + 1);
-    const to = this.numbers.format(state.skip + here);
-    const range = h('span', {}, this.words.text('explorer.range', from, to));
+    const at = (n: number): string => this.numbers.format(here === 0 ? 0 : state.skip + n);
+    const range = h('span', {}, this.words.text('explorer.range', at(1), at(here)));
     const total = h('span', {});
     const page = (skip: number, key: string): HTMLElement => h('a', { class: 'button', href: writeState({ ...state, skip }) }, this.words.text(key));
     const size = more ? here : state.size; // the host may have pages of its own size
