@@ -320,6 +320,11 @@ test('explorer: the address of rows with keys that are binary or hidden', () => 
   assert.equal(filterOf([equals(blob, "' or 1 eq 1")], [blob]), '');
 });
 
+test('explorer: NaN of a group is a condition, though NaN equals nothing', () => {
+  const measure: Column = { ...column('number'), edm: 'Edm.Double' };
+  assert.deepEqual(['NaN', '-INF'].map((value) => filterOf([equals(measure, value)], [measure])), ['a ne a', 'a eq -INF']);
+});
+
 test('explorer: an instant of a group is a condition', () => {
   const at = column('instant');
   assert.equal(filterOf([equals(at, '2026-05-01T10:00:00.25Z')], [at]), 'a eq 2026-05-01T10:00:00.25Z');

@@ -61,6 +61,7 @@ export function expression(c: Column, { op, value }: Condition): string | undefi
   if (op === 'has') return `contains(tolower(${c.by ?? c.path}),tolower(${quote(value)}))`;
   if (op === 'eq' && c.by !== undefined) return `${c.by} eq ${quote(value)}`;
   const literal = literalOf(c, value);
+  if (literal === 'NaN' && op === 'eq') return `${c.path} ne ${c.path}`; // NaN equals nothing
   return literal === undefined ? undefined : `${c.path} ${op === 'is' ? 'eq' : op} ${literal}`;
 }
 
