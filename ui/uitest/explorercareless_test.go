@@ -172,3 +172,13 @@ func TestExplorerBinaryKeys(t *testing.T) {
 		t.Errorf("%d groups", got)
 	}
 }
+
+// Back to a page that the browser kept as it was loads it again: somebody may have signed out meanwhile.
+func TestExplorerLoadsAgain(t *testing.T) {
+	r := newCareless(t)
+	b := explored(t, r, "?lang=en#/Notes")
+	b.Wait(`document.querySelectorAll('tbody tr').length === 3`)
+	r.command("", "session", "revoke", "--email", person)
+	browsertest.Eval[any](b.Tab, `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })); null`)
+	b.At(r.base + "/login#/Notes")
+}

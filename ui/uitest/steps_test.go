@@ -117,6 +117,15 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// Back to a page that the browser kept as it was asks again which step is open.
+func TestStepLoadsAgain(t *testing.T) {
+	h, b := newStep(t, "en")
+	b.opened(h)
+	h.answer(asked, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
+	browsertest.Eval[any](b.Tab, `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })); null`)
+	b.At(h.URL + "/dashboard")
+}
+
 // A button that needs no fields sends its name; a host that is busy has the form wait.
 func TestStepWaitsAndSkips(t *testing.T) {
 	h, b := newStep(t, "de")

@@ -32,6 +32,9 @@ const status = h('p', { class: 'sr-only', role: 'status' });
 const app = document.getElementById('app');
 app?.replaceChildren(h('a', { class: 'skip', href: '#main', onclick: toMain }, words.text('explorer.skip')), header(), h('div', { class: 'columns' }, nav, main), status);
 
+// A page that the browser kept as it was may be of somebody who has signed out.
+window.addEventListener('pageshow', (event) => event.persisted && location.reload());
+
 /** Leads past the list of sets without changing the address, which is the state of the page. */
 function toMain(event: Event): void {
   event.preventDefault();

@@ -25,6 +25,9 @@ const words = new Words({ '': fallback, en, de }, document.documentElement.lang)
 const announcer = new Announcer();
 document.body.append(...announcer.nodes);
 
+// A page that the browser kept as it was has a busy button, and a step that may be done.
+window.addEventListener('pageshow', (event) => event.persisted && location.reload());
+
 /** What the dispenser gave when the page opened; null: there is a message, or the browser is on its way. */
 let opened: Promise<Step | null> | undefined;
 
