@@ -110,7 +110,7 @@ func TestExplorerTypedAndBack(t *testing.T) {
 	for _, label := range []string{"Search", "Filter by Title"} {
 		b.Wait(`document.querySelectorAll('tbody tr').length === 2`)
 		browsertest.Eval[any](b.Tab, `location.hash = '#/Notes'; null`)
-		b.Wait(`document.querySelectorAll('tbody tr').length === 3 && document.querySelector('[aria-label="`+label+`"]')`)
+		b.Wait(`document.querySelectorAll('tbody tr').length === 3 && document.querySelector('[aria-label="` + label + `"]')`)
 		browsertest.Eval[any](b.Tab, `typed('`+label+`', 'third'); history.back(); null`)
 		b.Wait(`document.querySelector('h1').textContent === 'Tags'`)
 		browsertest.Eval[any](b.Tab, `new Promise((ok) => setTimeout(ok, 500))`)
@@ -160,7 +160,7 @@ func TestExplorerSaysFaults(t *testing.T) {
 	}
 }
 
-// A row with a binary key has an address, and what a group of links to it counts is what its link shows.
+// A row with a binary key has an address. The link of a group of such keys shows as many rows as the group counts.
 func TestExplorerBinaryKeys(t *testing.T) {
 	r := newCareless(t)
 	b := explored(t, r, "?lang=en#/Tags")

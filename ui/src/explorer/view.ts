@@ -21,7 +21,7 @@ import { ask, root, rowsOf, valueAt, type Row } from './service.ts';
 import { change, pageSizes, type State } from './state.ts';
 import { faultOf, Table } from './table.ts';
 import { ways, type Ways } from './ways.ts';
-import { Waiting } from './wait.ts';
+import { once, Waiting } from './wait.ts';
 
 /** What the service says of each change, and the words of its button. */
 const acts: { [act in Act]: [string, string, string] } = {
@@ -45,15 +45,6 @@ interface Tools {
   faults: HTMLElement;
   below: HTMLElement;
   elsewhere: HTMLElement;
-}
-
-/** Ends an act before it begins anew: a double click opens one dialog. */
-function once(act: () => Promise<unknown>): () => void {
-  let running = false;
-  return () => {
-    if (!running) void act().finally(() => (running = false));
-    running = true;
-  };
 }
 
 export class View {

@@ -6,6 +6,15 @@ import type { Words } from '../i18n.ts';
 /** How long a request may take before the page says that it waits, in milliseconds. */
 const moment = 500;
 
+/** Ends an act before it begins anew: a double click opens one dialog. */
+export function once(act: () => Promise<unknown>): () => void {
+  let running = false;
+  return () => {
+    if (!running) void act().finally(() => (running = false));
+    running = true;
+  };
+}
+
 export class Waiting {
   readonly element = h('div', { class: 'waiting' });
   private readonly words: Words;
