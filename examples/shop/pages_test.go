@@ -3,6 +3,7 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,37 @@ func TestPagesFitTheContentPolicy(t *testing.T) {
 	}
 	if _, err := os.Stat("public/assets/ci/logo-full.svg"); err != nil {
 		t.Errorf("the sign-in page has no logo: %v", err)
+	}
+}
+
+// A form of a step sends nothing before its module has loaded: a file takes no POST, and what was typed would be lost.
+func TestStepsAreSentByTheirModuleAlone(t *testing.T) {
+	steps := 0
+	for _, pattern := range []string{"site/*.html", "../*/*.html", "../../docs/how-to/step.md"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v (%v)", pattern, files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), "/ui/steps/") {
+				continue
+			}
+			steps++
+			for _, form := range regexp.MustCompile(`<form[^>]*>`).FindAllString(string(text), -1) {
+				if !strings.Contains(form, `method="dialog"`) && !strings.Contains(form, `action="/logout"`) {
+					t.Errorf("%s: %s", file, form)
+				}
+			}
+			if !strings.Contains(string(text), "<noscript>") {
+				t.Errorf("%s says nothing without scripts", file)
+			}
+		}
+	}
+	if steps != 5 {
+		t.Errorf("found %d pages of steps", steps)
 	}
 }

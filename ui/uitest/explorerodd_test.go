@@ -262,6 +262,16 @@ func TestExplorerTyping(t *testing.T) {
 		t.Errorf("the address of what cannot be read shows %q", got)
 	}
 
+	// On a phone the field may be far to the side.
+	b.Size(390, 640)
+	b.Visit(r.base + "/odata/?lang=en#/Odd?~columns=*&day.eq=2026-05-01&clock=noon")
+	b.See("There is no such value.")
+	b.Wait(`(() => {
+		const at = document.querySelector('.wrong:not(:empty)').getBoundingClientRect(), box = document.querySelector('.table').getBoundingClientRect();
+		return at.left >= box.left && at.right <= box.right && at.bottom <= innerHeight;
+	})()`)
+	b.Size(1280, 900)
+
 	// Addresses from before conditions mean what they meant, and say it.
 	b.Visit(r.base + "/odata/?lang=de#/Odd?amount=%3E%3D1235.5&at=2026-05-01&customer_id=frank")
 	b.Wait(`location.hash === '#/Odd?amount.ge=1235.5&at.ge=2026-05-01T00%3A00%3A00Z&at.lt=2026-05-02T00%3A00%3A00Z&customer_id.has=frank'`)

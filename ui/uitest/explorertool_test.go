@@ -175,7 +175,7 @@ func TestExplorerPages(t *testing.T) {
 	at := browsertest.Eval[[]float64](b.Tab, `(() => {
 		const box = document.querySelector('.table');
 		box.scrollLeft = 200;
-		return [box.scrollLeft, ...[...document.querySelectorAll('thead tr:first-child th:first-child, tbody td:first-child')].slice(0, 2).map((cell) => cell.getBoundingClientRect().left - box.getBoundingClientRect().left)];
+		return [box.scrollLeft, ...[...document.querySelectorAll('thead tr:first-child th:first-child, tbody tr:first-child > :first-child')].slice(0, 2).map((cell) => cell.getBoundingClientRect().left - box.getBoundingClientRect().left)];
 	})()`)
 	if at[0] == 0 || at[1] > 2 || at[2] > 2 {
 		t.Errorf("scrolled by %.0f px, heading and cell of the first column are at %.0f and %.0f px", at[0], at[1], at[2])

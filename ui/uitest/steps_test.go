@@ -3,12 +3,15 @@ package uitest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vestibule-dev/vestibule/v2/ui"
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
@@ -29,8 +32,12 @@ const stepPage = `<!doctype html>
 <main>
 <div class="card">
 <h1 tabindex="-1">Your phone</h1>
+<noscript>
+<p class="hint" lang="en">This step needs JavaScript. Please switch it on and load the page again.</p>
+<p class="hint" lang="de">Dieser Schritt braucht JavaScript. Bitte schalten Sie es ein und laden Sie die Seite neu.</p>
+</noscript>
 <p class="intro" id="why">We call before we deliver to <span data-from="city"></span>.</p>
-<form method="post" data-step>
+<form method="dialog" data-step>
 <input type="hidden" name="version" data-from="version">
 <div class="field"><label for="phone">Phone number</label><div class="box"><input id="phone" name="phone" type="tel" autocomplete="tel" required aria-describedby="why"></div></div>
 <fieldset class="field"><legend>When</legend>
@@ -165,6 +172,51 @@ func TestStepIsFilledBeforeItIsSent(t *testing.T) {
 	want := []map[string]any{{}, {"version": "7", "phone": "", "later": "yes"}}
 	if d := cmp.Diff(want, h.posted("/auth/intents/redirect")[:2]); d != "" {
 		t.Errorf("posted (-want +got):\n%s", d)
+	}
+}
+
+// A press before the module is there sends nothing and loses nothing.
+func TestStepBeforeItsModule(t *testing.T) {
+	h, b := newStep(t, "en")
+	release := make(chan struct{})
+	h.answer("GET /ui/steps/steps.js", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+		http.StripPrefix("/ui/steps/", http.FileServerFS(ui.Steps())).ServeHTTP(w, r)
+	})
+	b.Visit(h.URL + "/dashboard")
+	browsertest.Eval[any](b.Tab, `location.href = '/step'`) // which is not complete before its module
+	b.Ready("#phone")
+	b.Fill("#phone", "0431 12345")
+	b.Click("[value=am]")
+	b.Click("button.primary")
+	b.Click("button.secondary")
+	b.Press(kb.Enter)
+	close(release)
+	b.Wait(`document.querySelector('[name=version]').value === '7'`)
+	if got := b.Text("h1"); got != "Your phone" || browsertest.Eval[string](b.Tab, `document.querySelector('#phone').value`) != "0431 12345" {
+		t.Errorf("the page shows %q and has lost what was typed", got)
+	}
+	b.Click("button.primary")
+	posted := func(path string) bool { return slices.Contains(h.requested(), "POST "+path) }
+	b.Wait(`document.querySelector('.busy') === null`)
+	if posted("/step") || !posted("/auth/intents/redirect") {
+		t.Errorf("the host was asked %v", h.requested())
+	}
+	if d := cmp.Diff([]map[string]any{{}, {"version": "7", "phone": "0431 12345", "when": "am"}}, h.posted("/auth/intents/redirect")[:2]); d != "" {
+		t.Errorf("posted (-want +got):\n%s", d)
+	}
+}
+
+// Without scripts the page says what to do, in both of its languages: which one the reader prefers a file cannot know.
+func TestStepWithoutScript(t *testing.T) {
+	h, b := newStep(t, "en")
+	browsertest.Call(b.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.Visit(h.URL + "/step")
+	for _, text := range []string{"This step needs JavaScript.", "Dieser Schritt braucht JavaScript."} {
+		b.See(text)
 	}
 }
 

@@ -29,10 +29,10 @@ func TestScreenReadersTree(t *testing.T) {
 	b.Wait(`!location.pathname.startsWith('/login')`)
 	for name, wanted := range map[string][]spoken{
 		"home":    {{"banner", ""}, {"main", ""}, {"navigation", ""}, {"link", "Products"}},
-		"table":   {{"searchbox", "Search"}, {"columnheader", "Name"}, {"searchbox", "Filter by Price"}, {"combobox", "Filter by Name"}, {"link", "Product 1"}},
+		"table":   {{"searchbox", "Search"}, {"columnheader", "Name"}, {"searchbox", "Filter by Price"}, {"combobox", "Filter by Name"}, {"rowheader", "Product 1"}, {"link", "Product 1"}},
 		"filters": {{"list", "Filters"}, {"button", "Remove the filter Sold: Yes"}},
-		"groups":  {{"columnheader", "Rows"}},
-		"chart":   {{"figure", ""}, {"columnheader", "Price (Sum)"}},
+		"groups":  {{"columnheader", "Rows"}, {"rowheader", "Ash"}},
+		"chart":   {{"figure", "Price (Sum)"}, {"columnheader", "Price (Sum)"}},
 		"row":     {{"heading", "Product 5"}, {"term", "Price"}},
 		"columns": {{"dialog", "Columns"}, {"checkbox", "Price"}},
 		"export":  {{"dialog", "Export and API"}},

@@ -36,6 +36,6 @@ export function chart(bars: Bar[], title: string, partly: boolean, lang: string)
     bar.style.inlineSize = `${String((span?.size ?? 0) * 100)}%`;
     return h('li', {}, h('span', { class: 'name' }, b.name), h('span', { class: 'track', 'aria-hidden': 'true' }, bar), h('span', { class: 'number' }, b.text || words.text('chart.none')));
   });
-  const caption = h('figcaption', {}, title, partly && h('span', { class: 'hint' }, ` ${words.text('chart.partly')}`));
-  return h('figure', { class: 'chart', tabindex: '0' }, caption, h('ol', {}, ...items));
+  const caption = h('figcaption', { id: 'chart-title' }, title, partly && h('span', { class: 'hint' }, ` ${words.text('chart.partly')}`));
+  return h('figure', { class: 'chart', tabindex: '0', 'aria-labelledby': caption.id }, caption, h('ol', {}, ...items));
 }

@@ -12,14 +12,13 @@ export interface Parts {
   help: typeof import('./help.ts');
 }
 
-const style = new Map<string, Promise<void>>();
+let style: Promise<void> | undefined;
 
 /** Loads a module once. It throws where the host cannot be reached. */
 export async function part<P extends keyof Parts>(name: P): Promise<Parts[P]> {
   const href = PARTS['style'] ?? '';
-  const shown = style.get(href) ?? new Promise<void>((ok, failed) => document.head.append(h('link', { rel: 'stylesheet', href, onload: () => ok(), onerror: () => failed(new Error(href)) })));
-  style.set(href, shown);
-  shown.catch(() => style.delete(href));
-  const [module] = await Promise.all([import(PARTS[name] ?? ''), shown]);
+  style ??= new Promise((ok, failed) => document.head.append(h('link', { rel: 'stylesheet', href, onload: () => ok(), onerror: () => failed(new Error(href)) })));
+  style.catch(() => (style = undefined));
+  const [module] = await Promise.all([import(PARTS[name] ?? ''), style]);
   return module as Parts[P];
 }

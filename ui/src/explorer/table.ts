@@ -122,7 +122,8 @@ export class Table {
       const inside = this.group(group, row, rows);
       return i > 0 ? inside : h('a', { href: writeState(rowsOfGroup(this.state, by, row)) }, inside);
     };
-    this.body.replaceChildren(...rows.map((row) => h('tr', {}, ...this.columns.map((c, i) => h('td', { class: c.kind === 'number' ? 'number' : null }, cell(c, i, row))))));
+    const head = by.length > 0 ? this.columns[0] : this.main;
+    this.body.replaceChildren(...rows.map((row) => h('tr', {}, ...this.columns.map((c, i) => h(c === head ? 'th' : 'td', { scope: c === head ? 'row' : null, class: c.kind === 'number' ? 'number' : null }, cell(c, i, row))))));
     if (rows.length === 0 && none !== '') this.body.append(h('tr', {}, h('td', { colspan: this.columns.length, class: 'none' }, h('span', {}, none))));
     setAttribute(this.element, 'aria-busy', null);
   }
