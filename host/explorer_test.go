@@ -2,7 +2,11 @@ package host_test
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +26,28 @@ func explored(t *testing.T, guard edm.Guard, change func(*host.Options)) *testSi
 			change(o)
 		}
 	})
+}
+
+// The logo of the theme comes beside the script of the page, which shows it.
+func TestExplorersLogoComesEarly(t *testing.T) {
+	const light, dark = `</assets/ci/logo-full.svg>; rel=preload; as=image`, `</assets/ci/logo-full-dark.svg>; rel=preload; as=image`
+	for _, c := range []struct{ logos, want []string }{
+		{nil, nil},
+		{[]string{"logo-full.svg"}, []string{light}},
+		{[]string{"logo-full.svg", "logo-full-dark.svg"}, []string{light + `; media="(prefers-color-scheme: light)"`, dark + `; media="(prefers-color-scheme: dark)"`}},
+	} {
+		dir := t.TempDir()
+		for _, logo := range c.logos {
+			path := filepath.Join(dir, "assets/ci", logo)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("<svg/>"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := explored(t, edm.GuardNone, func(o *host.Options) { o.Server.PublicDir = dir })
+		if got := s.browser(t).navigate("GET", "/odata/").Header.Values("Link"); len(got) == 0 || !slices.Equal(got[1:], c.want) {
+			t.Errorf("beside the page come %q, want %q", got, c.want)
+		}
+	}
 }
 
 // A browser that goes to /odata/ gets a page behind the guard of the endpoint, and

@@ -49,5 +49,19 @@ func (s *Screens) Explorer(w http.ResponseWriter, r *http.Request, who auth.Prin
 	w.Header().Add("Vary", "Accept, Sec-Fetch-Mode")
 	// What the page asks for first comes beside its script, and not after it.
 	w.Header().Set("Link", "</odata/$metadata?$format=json&sap-language="+data.Locale+">; rel=preload; as=fetch; crossorigin")
+	preloadLogo(w.Header(), data.Logo, data.LogoDark)
 	send(w, app.withLogo(page, data.AppName, data.Logo, data.LogoDark))
+}
+
+// preloadLogo has the browser load the logo that its theme shows: only the script of the page names it there.
+func preloadLogo(h http.Header, logo, dark string) {
+	link := func(address, media string) { h.Add("Link", "<"+address+">; rel=preload; as=image"+media) }
+	switch {
+	case logo == "":
+	case dark == "":
+		link(logo, "")
+	default:
+		link(logo, `; media="(prefers-color-scheme: light)"`)
+		link(dark, `; media="(prefers-color-scheme: dark)"`)
+	}
 }
