@@ -163,6 +163,9 @@ func (b *tab) show(axe, lang, name string, l look) {
 			if (el.matches('a, button, label, h1, h2, h3') && el.scrollWidth > el.clientWidth + 1 && getComputedStyle(el).overflow !== 'visible') out.push('text cut: ' + el.textContent);
 			if (el.matches('button, select, input:not([type=checkbox], [type=radio])') && (box.height < 24 || box.width < 24)) out.push('small target: ' + el.outerHTML.slice(0, 90));
 		}
+		for (const text of document.querySelectorAll('.strip > .icon + div')) {
+			if (text.getBoundingClientRect().left < text.previousSibling.getBoundingClientRect().right) out.push('a message below its sign: ' + text.textContent);
+		}
 		const none = document.querySelector('.none span')?.getBoundingClientRect();
 		if (none && (none.left < 0 || none.right > innerWidth)) out.push('cut off: the text of an empty table');
 		return out;

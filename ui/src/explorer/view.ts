@@ -231,7 +231,7 @@ export class View {
       tools.elsewhere.replaceChildren();
       nothing(this.words.text('explorer.notAsked'), ...unread);
       if (state.unread.length > 0) this.say(state.unread.map((u) => this.unreadText(u.column, columns)).join(' '));
-      this.main.querySelector('.strip, .wrong:not(:empty)')?.scrollIntoView({ block: 'nearest' });
+      for (const message of ['.wrong:not(:empty)', '.strip']) this.main.querySelector(message)?.scrollIntoView({ block: 'nearest' });
       return;
     }
     tools.faults.replaceChildren();
