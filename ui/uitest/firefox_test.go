@@ -248,10 +248,14 @@ func (f *fox) look(axe, lang, theme, name string) {
 		var page struct {
 			Lang        string
 			Wide, Inner int
+			Broken      bool
 		}
-		f.eval(`({ Lang: document.documentElement.lang, Wide: document.documentElement.scrollWidth, Inner: innerWidth })`, &page)
+		f.eval(`({ Lang: document.documentElement.lang, Wide: document.documentElement.scrollWidth, Inner: innerWidth, Broken: document.querySelector('header button')?.offsetHeight > 40 })`, &page)
 		if page.Lang != lang || page.Wide > page.Inner {
 			f.t.Errorf("%s: language %q, %d pixels wide in a window of %d", state, page.Lang, page.Wide, page.Inner)
+		}
+		if page.Broken {
+			f.t.Errorf("%s: the button of the header has two lines", state)
 		}
 		f.picture(state)
 	}
