@@ -194,6 +194,11 @@ func TestSecurityHeaders(t *testing.T) {
 	if csp := s.browser(t).get("/login").Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
 		t.Errorf("policy of the page: %q", csp)
 	}
+	for address, want := range map[string]string{"/login": "", "/login?redirect=%2Fx": "noindex"} {
+		if got := s.browser(t).get(address).Header.Get("X-Robots-Tag"); got != want {
+			t.Errorf("%s: robots %q, want %q", address, got, want)
+		}
+	}
 }
 
 // The name of a route of the application decides on no header.

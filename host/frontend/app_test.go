@@ -85,7 +85,7 @@ func TestPageFillsTheMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page, err := app.Page("de", "<b>", nil); err != nil || !strings.Contains(string(page), "<title>Anmelden · &lt;b&gt;</title>") {
+	if page, err := app.Page("de", "<b>", nil); err != nil || !strings.Contains(string(page), `<meta name="description" content="Anmelden · &lt;b&gt;">`) || !strings.Contains(string(page), "<title>Anmelden · &lt;b&gt;</title>") {
 		t.Errorf("%s (%v)", page, err)
 	}
 }

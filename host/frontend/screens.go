@@ -117,6 +117,9 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstra
 	if leadsOn {
 		page = app.onward(page, data)
 	}
+	if r.URL.RawQuery != "" {
+		w.Header().Set("X-Robots-Tag", "noindex") // the address is for one person
+	}
 	send(w, app.withLogo(page, data.AppName, s.public(hostLogo), s.public(hostLogoDark)))
 }
 
