@@ -43,7 +43,7 @@ func (t *town) settle(ctx context.Context, from, to int) error {
 		if err := t.store.Writer().QueryRowContext(ctx, `SELECT @@innodb_buffer_pool_size, @@innodb_log_file_size`).Scan(&pool, &log); err != nil {
 			return err
 		}
-		script = []string{ // with room for all pages, as with SQLite
+		script = []string{ // all pages stay in memory, as with SQLite
 			`SET GLOBAL innodb_buffer_pool_size = 8 << 30`, `SET GLOBAL innodb_log_file_size = 4 << 30`,
 			users + `CONCAT('u', n, '@example.com'), '` + hash + `'` + series,
 			sessions + `UNHEX(SHA2(LPAD(n, 32, '0'), 256)), 1, n, CONCAT(CHAR(11), 'auth.target', CHAR(5), CHAR(46), '/', REPEAT('x', 45))` + rest + series,

@@ -61,7 +61,7 @@ class Form {
     this.words = new Words({ '': fallback, en, de }, o.lang);
     this.save = h('button', { type: 'submit', class: 'main' }, this.words.text(texts[o.act].save));
     this.inside = h('div', { class: 'fields' });
-    const cancel = h('button', { type: 'button', onclick: () => this.dialog.close() }, this.words.text('form.cancel'));
+    const cancel = h('button', { type: 'button', autofocus: o.act === 'delete', onclick: () => this.dialog.close() }, this.words.text('form.cancel'));
     const form = h('form', { novalidate: true, onsubmit: (event: Event) => {
       event.preventDefault();
       void this.send();
