@@ -126,51 +126,31 @@ func TestExplorerForm(t *testing.T) {
 	}
 }
 
-// Who changes one field leaves the others as they are: breaks in a text, and fractions of a second. A form that is sent
-// twice in a row makes one row.
-func TestExplorerFormKeepsTheRest(t *testing.T) {
+// A set that links to nothing is asked for the same address by the page and by the form, in formats with and without the entity
+// tag: the form gets its own. Who changes one field leaves the others as they are.
+func TestExplorerFormWithoutLinks(t *testing.T) {
 	r := newRealWith(t, "", `
 odata {
   entity_set "Notes" {
     table = "notes"
     write {
-      create = true
       update = true
     }
   }
 }
 `, `partner_id INTEGER DEFAULT 7;
-		CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL, text TEXT, seen_at DATETIME, done_at DATETIME, rating INTEGER);
-		INSERT INTO notes VALUES (1, 'Two' || char(10) || 'lines', 'From' || char(13, 10) || 'Windows', '2026-05-01 10:00:00.125', '2026-05-01 10:00:00', 4)`)
+		CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL, done_at DATETIME, rating INTEGER);
+		INSERT INTO notes VALUES (1, 'Two' || char(10) || 'lines', '2026-05-01 10:00:00', 4)`)
 	b := explored(t, r, "?lang=en#/Notes")
 	b.Visit(r.base + "/odata/?lang=en#/Notes(1)")
-	button := func(words string) string {
-		return fmt.Sprintf(`[...document.querySelectorAll('main button')].find((x) => x.textContent === %q)`, words)
-	}
-	before := r.rows(`SELECT hex(title) || hex(text) || seen_at || done_at FROM notes`)[0]
-	b.Wait(button("Change") + ` !== undefined`)
-	browsertest.Eval[any](b.Tab, button("Change")+`.click()`)
+	change := `[...document.querySelectorAll('main button')].find((x) => x.textContent === 'Change')`
+	b.Wait(change + ` !== undefined`)
+	browsertest.Eval[any](b.Tab, change+`.click()`)
 	b.Wait(`document.querySelector('dialog[open]') !== null`)
 	b.Fill(`#field-rating`, "5")
 	b.Click(`dialog .main`)
 	b.Wait(`document.querySelector('dialog') === null`)
-	if after := r.rows(`SELECT hex(title) || hex(text) || seen_at || done_at FROM notes`)[0]; after != before {
-		t.Errorf("the rest was %s and is %s", before, after)
-	}
-	if got := r.rows(`SELECT rating FROM notes`)[0]; got != "5" {
-		t.Errorf("the rating is %s", got)
-	}
-
-	b.Visit(r.base + "/odata/?lang=en#/Notes")
-	b.Wait(button("New row") + ` !== undefined`)
-	browsertest.Eval[any](b.Tab, button("New row")+`.click()`)
-	b.Wait(`document.querySelector('dialog[open]') !== null`)
-	b.Fill(`#field-title`, "Once")
-	browsertest.Eval[any](b.Tab, `for (const _ of [1, 2]) document.querySelector('dialog form').requestSubmit()`)
-	b.Wait(`document.querySelector('dialog') === null`)
-	b.Visit(r.base + "/odata/?lang=en#/Notes")
-	b.Wait(`document.querySelectorAll('tbody tr').length >= 2`)
-	if got := r.rows(`SELECT count(*) FROM notes WHERE title = 'Once'`)[0]; got != "1" {
-		t.Errorf("there are %s rows", got)
+	if got := r.rows(`SELECT hex(title) || ' ' || done_at || ' ' || rating FROM notes`)[0]; got != "54776F0A6C696E6573 2026-05-01 10:00:00 5" {
+		t.Errorf("the row is %q", got)
 	}
 }

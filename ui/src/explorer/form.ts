@@ -128,7 +128,7 @@ class Form {
   }
 
   private async send(): Promise<void> {
-    if (this.save.hasAttribute('aria-busy')) return; // a second click
+    if (this.save.ariaBusy === 'true') return; // a second click
     const { act, path } = this.o;
     for (const f of this.fields) f.fault('');
     const wrong = this.fields.filter((f) => f.unread());
@@ -142,7 +142,7 @@ class Form {
       this.dialog.close();
       return;
     }
-    setAttribute(this.save, 'aria-busy', true);
+    setAttribute(this.save, 'aria-busy', 'true');
     const body = act === 'delete' ? undefined : Object.fromEntries(changed.map((f) => [f.column.path, f.value()]));
     const answer = await send(({ create: 'POST', update: 'PATCH', delete: 'DELETE' } as const)[act], path, this.words.lang, body, act === 'create' ? undefined : this.tag);
     setAttribute(this.save, 'aria-busy', null);

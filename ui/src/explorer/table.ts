@@ -97,7 +97,7 @@ export class Table {
   }
 
   /** Shows the conditions of a column in its field, or what was typed and why it is none. */
-  private fillIn(c: Column, also = false): void {
+  private fillIn(c: Column, also: boolean): void {
     const field = this.inputs.get(c.path);
     if (field === undefined) return;
     const { input, fault } = field;
