@@ -219,7 +219,7 @@ func entityTag(n *plan.Node, row []plan.Value) string {
 func (s *answering) setData(h http.Header, q *request, contentType string, p *plan.Plan, f format) {
 	setSuccess(h, q, contentType, p.Private)
 	if tagged(p) {
-		// All formats share the tag: a browser would answer a question for one that has odata.etag from one that has not.
+		// All formats of the entity share its tag: after a 304 a browser would show its copy in another format, without odata.etag.
 		h.Set("Cache-Control", "no-store")
 	}
 	if f.Metadata == header.Full {

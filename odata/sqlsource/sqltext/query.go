@@ -126,7 +126,7 @@ func (g *Generator) numbered(q *plan.Query, order frag) frag {
 // from is FROM with its joins and WHERE. There is always a condition, so that callers can go on with AND.
 func (g *Generator) from(q *plan.Query) frag { return g.fromUnder(q, false) }
 
-// fromUnder is from for a list of columns with windows or without.
+// fromUnder is from below a list of columns, which has window functions or not.
 func (g *Generator) fromUnder(q *plan.Query, windows bool) frag {
 	var conds []frag
 	if r := q.Range; r.Nav != nil && q.From != nil {
@@ -147,7 +147,7 @@ type source struct {
 	// within is the condition of the join, said of the range alone; tail ends the derived table around the
 	// conditions. Both are empty where there is no join.
 	within, tail frag
-	// windows reports that the columns above have windows.
+	// windows reports that the list of columns has window functions.
 	windows bool
 }
 
@@ -173,7 +173,7 @@ func (g *Generator) fromWhere(q *plan.Query, s source) frag {
 }
 
 // where is FROM and WHERE. Under windows MariaDB leaves out a condition that sets a variable if a unique key finds the one row
-// of each table. A table that may have two rows makes it look.
+// of each table. It keeps the condition if a table that may have two rows is joined.
 func where(f frag, conds []frag, windows bool) frag {
 	if len(conds) == 0 {
 		return fill("$1 WHERE 1 = 1", f)
