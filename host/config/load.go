@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -164,23 +163,15 @@ func globEscape(dir string) string {
 }
 
 // outside adds the settings of environment and flags, in this order, so that
-// flags win. They are one layer, since koanf takes time for each by all values below.
+// flags win. Each is laid over the values directly: koanf goes through all values for
+// each layer.
 func (l *loader) outside(src Source) {
-	settings := append(layer.Environment(src.Environ, l.schema, &l.findings), layer.Flags(src.Set, &l.findings)...)
-	if len(settings) == 0 {
-		return
-	}
-	above := map[string]any{}
-	for _, s := range settings {
+	settings := layer.Environment(src.Environ, l.schema, &l.findings)
+	for _, s := range append(settings, layer.Flags(src.Set, &l.findings)...) {
 		p := &layer.Parser{Dir: l.dir, Schema: l.schema, Lookup: l.lookup}
-		set := p.Apply(s, l.values)
-		schema.Merge(above, set)
-		schema.Merge(l.values, set) // where the next setting finds it
+		schema.Merge(l.values, p.Apply(s, l.values))
 		l.origins.Cover(p.Origins)
 		l.findings = append(l.findings, p.Findings...)
-	}
-	if err := l.k.Load(confmap.Provider(above, ""), nil, koanf.WithMergeFunc(l.merge)); err != nil {
-		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
 	}
 }
 
